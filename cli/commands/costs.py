@@ -83,5 +83,5 @@ def _show(rows: "list[Spending]", *, paid: bool) -> None:
 
     console = terminal.stdout()
     rich_tables.show(console, spending_table(rows))
-    total = f"{sum(row['runs'] for row in rows):,} runs: {money(sum(row['cost_usd'] for row in rows))}"
-    console.print(total if paid else f"{total} on AWS; here nothing was paid")
+    runs, cost = sum(row["runs"] for row in rows), money(sum(row["cost_usd"] for row in rows))
+    console.print(f"{runs:,} runs {'cost' if paid else 'would have cost'} {cost}{'' if paid else ' on AWS'}")

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
@@ -15,12 +15,15 @@ from cli.messages.errors import UnknownRun
 from cli.tables import rich_tables
 from cli.target import past
 from cli.target.place import Place
+from matrix.terms.metrics import metric_title
 from matrix.terms.quantities import quantity
 
 if TYPE_CHECKING:
     from matrix.answer.history import KeptRun, Track
 
 MAX_NAMES = 12
+# So many test points are shown also if one run only has measured each.
+MAX_ALONE = 4
 
 
 def history(
@@ -29,6 +32,7 @@ def history(
     stack: options.Stack = None,
     region: options.Region = None,
     as_json: options.AsJson = False,
+    all_: Annotated[bool, typer.Option("--all", help="Also the test points that one run only has measured.")] = False,
 ) -> None:
     """Show one cell over all runs.
 
@@ -53,7 +57,13 @@ def history(
     if as_json:
         typer.echo(json.dumps([track_document(track, runs) for track in tracks], indent=2, ensure_ascii=False))
     else:
-        _show(terminal.stdout(), tracks, runs)
+        several = [track for track in tracks if all_ or len(track.measured) > 1]
+        if not several and len(tracks) <= MAX_ALONE:
+            several = tracks
+        _show(terminal.stdout(), several, runs)
+        if once := len(tracks) - len(several):
+            points = "1 test point" if once == 1 else f"{once:,} test points"
+            terminal.print_wrapped(terminal.stdout(), f"{points} measured by one run only: --all")
 
 
 def track_document(track: "Track", runs: "list[KeptRun]") -> dict[str, Any]:
@@ -76,7 +86,9 @@ def _show(console: Console, tracks: "Sequence[Track]", runs: "Sequence[KeptRun]"
             console.print()
         better = "higher" if track.higher_is_better else "lower"
         what = f"{track.workload} ({track.point})" if track.point else track.workload
-        head = f"{track.storage}, {track.fleet}, {what}: {track.metric}, {better} is better"
+        head = (
+            f"{track.storage}, {track.fleet}, {what}: {metric_title(track.metric, track.workload)}, {better} is better"
+        )
         terminal.print_wrapped(console, Text.assemble((head, "bold"), (f"  {track.environment}", "dim")))
         rich_tables.show(console, history_table(track, runs))
         for change in track.changes:

@@ -223,4 +223,4 @@ def is_loaded(run: str) -> bool:
 
 
 def _advice(run: str) -> str:
-    return f"mend the file; or remove the folder {run_folder(run)}/ and measure again"
+    return f"fix the file; or remove the folder {run_folder(run)}/ and measure again"

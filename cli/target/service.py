@@ -185,7 +185,7 @@ class Service:
         """
         stored = self.content(run, name)
         where = f"{self.where(run)}{name}"
-        return None if stored is None else parsed(stored, name, where, "measure the run again, or mend the object")
+        return None if stored is None else parsed(stored, name, where, "measure the run again, or fix the object")
 
     def content(self, run: str, name: str, most: int | None = None) -> bytes | None:
         """Return the bytes, or the first `most`, of an object of a run, such as a log; None if it does not exist."""

@@ -206,6 +206,6 @@ def definition(stack: Stack) -> list[Check]:
             "OK",
             "; ".join([answer["result"], *diagnostics]),
             is_so=answer["result"] == "OK",
-            way_out="AWS would refuse to create the state machine: mend what the diagnostics name, or report them",
+            way_out="AWS would refuse to create the state machine: fix what the diagnostics name, or report them",
         )
     ]

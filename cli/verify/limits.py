@@ -183,4 +183,4 @@ def launches(stack: Stack, plan: PlanDocument) -> Iterator[Check]:
             yield assumed(what, WOULD_LAUNCH, code, is_so=False, way_out=advice)
         else:
             seen = code if code == WOULD_LAUNCH else f"{code}: {message}"
-            yield required(what, WOULD_LAUNCH, seen, is_so=code == WOULD_LAUNCH, way_out="mend what EC2 names")
+            yield required(what, WOULD_LAUNCH, seen, is_so=code == WOULD_LAUNCH, way_out="fix what EC2 names")

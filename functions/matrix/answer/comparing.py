@@ -138,15 +138,19 @@ def compare(
     return document
 
 
+def _percent(ratio: float) -> str:
+    return f"±{100 * (ratio - 1):.0f} %"
+
+
 def _power(compared: Sequence[Compared]) -> ComparisonPower | None:
     """The detectable ratio at the median point and at the noisiest point; None without tests."""
     ratios = sorted(cell.detectable_ratio for cell in compared if cell.detectable_ratio is not None)
     if not ratios:
         return None
     middle, worst = ratios[len(ratios) // 2], ratios[-1]
-    points = f"{len(ratios)} point{'' if len(ratios) == 1 else 's'}"
-    noisiest = f" (×{worst:.3g} at the noisiest)" if worst > 1.05 * middle else ""
-    words = f"at {points}, a change by ×{middle:.3g} would be found with {100 * POWER:.0f} %{noisiest}"
+    points = "this point" if len(ratios) == 1 else f"half of the {len(ratios)} points"
+    noisiest = f", {_percent(worst)} at the noisiest" if worst > 1.05 * middle else ""
+    words = f"Smallest change found in {10 * POWER:.0f} of 10 comparisons: {_percent(middle)} at {points}{noisiest}"
     return {"points": len(ratios), "power": POWER, "ratio": middle, "worst_ratio": worst, "words": words}
 
 
@@ -243,8 +247,7 @@ def _judged(cell: Compared, threshold: float, *, is_list: bool) -> Compared:
     is_slower = between.is_lower == cell.run.higher_is_better
     verdict: PairVerdict = "slower" if is_slower else "faster"
     change = _slowdown(ratio, cell.run.higher_is_better)
-    evidence = f"{_describe_ratio(cell)}, {_describe_chance(between, is_slower, cell)}"
-    words = f"{verdict} by {100 * abs(change):.1f} % ({evidence})"
+    words = f"{verdict} by {100 * abs(change):.1f} % ({_describe_ratio(cell)})"
     beyond = is_slower and change > threshold
     if is_slower and not beyond:
         words += f": within the threshold of {100 * threshold:g} %"
@@ -274,11 +277,6 @@ def _describe_ratio(cell: Compared) -> str:
     interval = cell.difference.interval if cell.difference else None
     between = f", 95 % {interval.low:.3f} – {interval.high:.3f}" if interval else ", no interval"
     return f"ratio {cell.ratio:.3f}{between}"
-
-
-def _describe_chance(between: Difference, is_slower: bool, cell: Compared) -> str:
-    slower = between.p_lower if cell.run.higher_is_better else 1 - between.p_lower
-    return f"{100 * (slower if is_slower else 1 - slower):.0f} % of pairs"
 
 
 def _is_launched_once(compared: Sequence[Compared]) -> bool:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from matrix.input.storage_names import brief_names
 from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.figures import figure, interval, sample_count
 from matrix.terms.markdown_text import code, inline, table_line
@@ -19,7 +20,9 @@ from matrix.terms.sentences import (
     left_behind_lines,
     receipt_sentence,
 )
+from matrix.terms.verdicts import leading
 from matrix.text.decisions import describe_question
+from matrix.text.headlines import question_headline
 from matrix.text.rankings import describe_comparison
 from matrix.text.warnings import warning_lines
 
@@ -35,7 +38,9 @@ MARKS, DONE = {"missed": ":x:", "by-value": ":grey_question:"}, ":white_check_ma
 
 def to_github(summary: SummaryDocument) -> str:
     """Return the verdict, the objective, the failures, the figures, the worst warnings and the receipt."""
-    parts = [_head(summary), *_objective(summary), *_failed(summary), *_figures(summary), *_warnings(summary)]
+    is_published = summary.get("environment") == "published"
+    failed = [] if is_published else _failed(summary)  # published results have gaps, not failures
+    parts = [_head(summary), *_answer(summary), *_objective(summary), *failed, *_figures(summary), *_warnings(summary)]
     if summary.get("receipt"):
         parts.append(inline(receipt_sentence(summary["receipt"])))
     return "\n\n".join(parts) + "\n"
@@ -44,11 +49,29 @@ def to_github(summary: SummaryDocument) -> str:
 def _head(summary: SummaryDocument) -> str:
     measured = sum(cell["state"] == "measured" for cell in summary["cells"])
     is_whole = measured == len(summary["cells"])
-    state = "missed" if not is_whole or misses_objective(summary) else "by-value" if unshown_questions(summary) else ""
+    is_published = summary.get("environment") == "published"
+    state = (
+        "missed"
+        if not (is_whole or is_published) or misses_objective(summary)
+        else "by-value"
+        if unshown_questions(summary)
+        else ""
+    )
     mark = MARKS.get(state, DONE)
-    line = f"## {mark} {inline(summary['name'])}: {measured} of {len(summary['cells'])} cells measured"
+    what = "published" if is_published else "cells measured"
+    line = f"## {mark} {inline(summary['name'])}: {measured} of {len(summary['cells'])} {what}"
     note = ENVIRONMENT_NOTES.get(str(summary.get("environment")))
     return "\n\n".join(filter(None, [line, f"Run {code(summary['run'])}", f"**{note}**" if note else ""]))
+
+
+def _answer(summary: SummaryDocument) -> Iterator[str]:
+    """Yield the sentence of the comparison that stands for the run, as page and terminal have it."""
+    decision = summary.get("decision")
+    first = leading(decision["questions"]) if decision else None
+    if decision and first is not None:
+        names = brief_names((cell["file_system"], cell["storage"]) for cell in summary["cells"])
+        sentence = question_headline(decision["questions"][first], decision, lambda each: names[each["file_system"]])
+        yield f"**{inline(sentence)}.**"
 
 
 def _objective(summary: SummaryDocument) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
-from matrix.tables.table import Table, TableCell, TableColumn, Tone, figures, row
+from matrix.tables.table import Table, TableCell, TableColumn, TableNote, Tone, figures, row
 from matrix.terms.documents.compared import ComparedPair, ComparedSide
 from matrix.terms.metrics import metric_title
 from matrix.terms.quantities import ABSENT, quantity
@@ -14,12 +14,24 @@ COLUMNS = (
     *figures("Base P50", "Run P50", "Change"),
     TableColumn("What it means"),
 )
+# A change that differs by more from that of the medians beside it is explained.
+MAX_APART = 0.005
+OF_MEANS = (
+    "Change: of geometric means (3 to 5 instances) or over launches, as its test; that of the medians may differ."
+)
 
 
 def compared_table(pairs: Iterable[ComparedPair]) -> Table:
     """Return a row for each point that both runs have."""
-    title = "Each cell and point that both runs have"
-    return Table(title, COLUMNS, [row(_contents(pair), pair) for pair in pairs], grouped_by=2)
+    title, pairs = "Each cell and point that both runs have", list(pairs)
+    notes = [TableNote(OF_MEANS, None)] if any(map(_is_of_means, pairs)) else []
+    return Table(title, COLUMNS, [row(_contents(pair), pair) for pair in pairs], notes=notes, grouped_by=2)
+
+
+def _is_of_means(pair: ComparedPair) -> bool:
+    """Whether a change does not follow from the two medians beside it."""
+    base, run = (pair[side]["p50"] if pair[side] else None for side in ("base", "run"))
+    return bool(base and run and pair["ratio"] and abs(pair["ratio"] / (run / base) - 1) > MAX_APART)
 
 
 def _contents(pair: ComparedPair) -> tuple[object, ...]:
@@ -41,4 +53,4 @@ def _median(side: ComparedSide | None, unit: str) -> TableCell:
 
 def _change(ratio: float | None) -> TableCell:
     """Return the relative change of the figure itself: `+12.5 %`; the verdict's words say whether that is better."""
-    return TableCell(ABSENT if ratio is None else f"{100 * (ratio - 1):+.1f} %", ratio)
+    return TableCell(ABSENT if ratio is None else f"{round(100 * (ratio - 1), 1) + 0.0:+.1f} %", ratio)

@@ -14,6 +14,8 @@ COLUMNS = (
     TableColumn("Not complete", "figure", "open"),
     TableColumn("Cost", "figure", "cost_usd"),
 )
+# Runs of this machine cost nothing.
+UNPAID = TableColumn("Would have cost on AWS", "figure", "cost_usd")
 
 
 def spending_table(rows: Iterable[Spending]) -> Table:
@@ -28,4 +30,5 @@ def spending_table(rows: Iterable[Spending]) -> Table:
         for each in rows
     ]
     note = TableNote("A run that is not complete costs more until everything of it is deleted.", None)
-    return replace(Table.of("", COLUMNS, contents), notes=[note] if any(each["open"] for each in rows) else [])
+    columns = COLUMNS if any(each["environment"] == "aws" for each in rows) else (*COLUMNS[:-1], UNPAID)
+    return replace(Table.of("", columns, contents), notes=[note] if any(each["open"] for each in rows) else [])
