@@ -11,8 +11,8 @@ from matrix.answer.results import cell_result, run_summary
 from matrix.plan.planning import plan
 from matrix.report.page import render
 from matrix.run.receipt import receipt
-from matrix.run.receipt_text import settled_page
 from matrix.samples.file import InstanceIdentity, Sample, SampleFile
+from matrix.tables.receipt_text import settled_page
 
 Document = dict[str, Any]
 

@@ -11,8 +11,8 @@ from aws.stack.clock import now
 from aws.teardown import copies, inventory
 from contract.keys import DONE, FAILED, instance_of
 from matrix.run import receipt as receipts
-from matrix.run import receipt_text
 from matrix.storages.models import existing_id
+from matrix.tables import receipt_text
 from matrix.terms.documents.receipt import NotOurs, ReceiptDocument, Sweep
 from matrix.terms.documents.summary import LeftBehind, SummaryDocument
 from matrix.terms.keys import Board, run_key

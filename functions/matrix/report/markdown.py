@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from matrix.input.storage_names import cell_names
-from matrix.run import receipt_text
+from matrix.tables import receipt_text
 from matrix.tables.markdown_table import markdown_section, markdown_table
 from matrix.tables.percentiles import has_refused, percentile_tables
 from matrix.tables.run_tables import answer_table, other_tables

@@ -15,7 +15,7 @@ from matrix.report.heat_map import heat_map
 from matrix.report.html import Markup, data, details, tag
 from matrix.report.origin import NOT_AWS, describe_origin
 from matrix.report.view import View
-from matrix.run import receipt_text
+from matrix.tables import receipt_text
 from matrix.terms.documents.parts import Part
 from matrix.terms.documents.plan import PlanDocument
 from matrix.terms.documents.receipt import ReceiptDocument

@@ -18,9 +18,9 @@ from matrix.report.charts.timeline import timelines
 from matrix.report.html import LONG, Markup, details, tag
 from matrix.report.html_table import html_table
 from matrix.report.page import render, view_of
-from matrix.run.receipt_text import settled_page
 from matrix.samples import cloudwatch
 from matrix.storages.metrics import Metric
+from matrix.tables.receipt_text import settled_page
 from matrix.tables.table import Table
 
 VOID = {"meta", "br", "link", "img", "input", "hr"}

@@ -3,7 +3,7 @@
 from support.runs_for_reports import swept_run
 
 from matrix.report.markdown import to_markdown
-from matrix.run.receipt_text import settled_markdown
+from matrix.tables.receipt_text import settled_markdown
 
 
 def test_a_settled_summary_is_what_would_be_written_anew():

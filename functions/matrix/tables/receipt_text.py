@@ -7,16 +7,22 @@ cannot stop the function that deletes remaining resources.
 from collections.abc import Mapping
 from typing import Any
 
+from matrix.tables.markdown_table import markdown_table
+from matrix.tables.table import Table, TableCell, TableColumn, TableNote, TableRow, figures, row
 from matrix.terms.documents.receipt import ReceiptDocument, ReceiptResource
 from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.embedded import with_embedded
-from matrix.terms.markdown_text import code, inline, table_line
+from matrix.terms.markdown_text import inline
 from matrix.terms.quantities import ABSENT, instant, number
 from matrix.terms.sentences import ENVIRONMENT_NOTES, gone_text, left_behind_lines, receipt_sentence
 
 # The element of the page that holds the receipt.
 ISLAND = "receipt"
-HEADS = ("Resource", "Id", "For", "Created", "Gone", "Seen by", "Hours", "USD")
+COLUMNS = (
+    *(TableColumn("Resource"), TableColumn("Id", "id")),
+    *map(TableColumn, ("For", "Created", "Gone", "Seen by")),
+    *figures("Hours", "USD"),
+)
 TITLE = "## Receipt"
 # A fleet of 200 instances with two volumes each lists 600 resources; receipt.json has them all.
 MAX_ROWS = {"page": 100, "markdown": 50}
@@ -31,15 +37,15 @@ def island(summary: SummaryDocument, receipt: ReceiptDocument | None) -> dict[st
     if not receipt:
         cost_usd = summary.get("cost_usd")
         planned = f" The plan expected {_dollars(cost_usd['expected'])}." if cost_usd else ""
-        return {"sentences": [f"There is no receipt.{planned}", *left], "heads": HEADS, "rows": []}
-    listed = _listed(receipt)
-    rows = [_page_row(resource) for resource in listed[: MAX_ROWS["page"]]]
-    notes = [f"{len(listed) - len(rows)} more are in receipt.json."] if len(listed) > len(rows) else []
-    notes += [f"Could not be asked: {reason}." for reason in receipt.get("unasked") or []]
+        return {"sentences": [f"There is no receipt.{planned}", *left], "heads": [], "rows": []}
+    table = receipt_table(receipt, MAX_ROWS["page"])
+    notes = table.sentences
     # The receipt of a local run also sums up AWS prices, which were not paid.
     if summary.get("environment") in ENVIRONMENT_NOTES:
         notes.append("Nothing was paid: these are the prices that AWS would have asked for such resources.")
-    return {"sentences": [receipt_sentence(receipt), *left, *notes], "heads": HEADS, "rows": rows}
+    return {"sentences": [receipt_sentence(receipt), *left, *notes],
+            "heads": [column.head for column in table.columns],
+            "rows": [list(map(_on_page, row.cells)) for row in table.rows]}  # fmt: skip
 
 
 def settled_page(page: str, summary: SummaryDocument) -> str:
@@ -56,14 +62,9 @@ def markdown_section(summary: SummaryDocument) -> str:
     left = _left_behind(summary)
     if not receipt:
         return "\n\n".join([TITLE, *map(inline, left)]) if left else ""
-    listed = _listed(receipt)
-    rows = [table_line(_markdown_row(resource)) for resource in listed[: MAX_ROWS["markdown"]]]
-    notes = [f"{len(listed) - len(rows)} more are in `receipt.json`."] if len(listed) > len(rows) else []
-    notes += [f"Could not be asked: {inline(reason)}." for reason in receipt["unasked"]]
-    rules = [*("---" for _ in HEADS[:-2]), "---:", "---:"]
-    table = "\n".join([table_line(HEADS), table_line(rules), *rows]) if rows else ""
-    parts = [TITLE, receipt_sentence(receipt), *map(inline, left), table, "\n".join(notes)]
-    return "\n\n".join(part for part in parts if part)
+    table = receipt_table(receipt, MAX_ROWS["markdown"])
+    parts = [TITLE, receipt_sentence(receipt), *map(inline, left), markdown_table(table) if table.rows else ""]
+    return "\n\n".join(filter(None, [*parts, "\n".join(map(inline, table.sentences))]))
 
 
 def settled_markdown(text: str, summary: SummaryDocument) -> str:
@@ -77,38 +78,31 @@ def _left_behind(summary: SummaryDocument) -> list[str]:
     return [f"{left[0].upper()}{left[1:]}." for left in left_behind_lines(summary)]
 
 
-def _listed(receipt: ReceiptDocument) -> list[ReceiptResource]:
-    return sorted(receipt["resources"], key=lambda each: (each["gone_at"] is not None, -(each["cost_usd"] or 0.0)))
+def receipt_table(receipt: ReceiptDocument, most_rows: int) -> Table:
+    """Return a row for each of the first resources: those that still exist, then by cost."""
+    resources = receipt["resources"]
+    listed = sorted(resources, key=lambda each: (each["gone_at"] is not None, -(each["cost_usd"] or 0.0)))[:most_rows]
+    notes = [f"{len(resources) - len(listed)} more are in receipt.json."] if len(resources) > len(listed) else []
+    notes += [f"Could not be asked: {reason}." for reason in receipt.get("unasked") or []]
+    return Table("Resources", COLUMNS, list(map(_row, listed)), list(map(TableNote, notes)))
 
 
-def _page_row(resource: ReceiptResource) -> list[Mapping[str, Any] | str]:
-    return [
+def _row(resource: ReceiptResource) -> TableRow:
+    contents = (
         resource["kind"],
         resource["id"],
         resource["cell"] or resource["file_system"] or ABSENT,
         instant(resource["created_at"]),
-        gone_text(resource),
+        TableCell(gone_text(resource), tone="" if resource["gone_at"] else "bad"),
         resource["verified"] or ABSENT,
-        _figure(resource["hours"]),
-        _figure(resource["cost_usd"]),
-    ]
+        resource["hours"],
+        resource["cost_usd"],
+    )
+    return row(contents)
 
 
-def _markdown_row(resource: ReceiptResource) -> list[str]:
-    return [
-        resource["kind"],
-        code(resource["id"]),
-        inline(resource["cell"] or resource["file_system"] or ABSENT),
-        instant(resource["created_at"]),
-        f"**{gone_text(resource)}**" if resource["gone_at"] is None else gone_text(resource),
-        inline(resource["verified"] or ABSENT),
-        number(resource["hours"]),
-        ABSENT if resource["cost_usd"] is None else f"{resource['cost_usd']:.4f}",
-    ]
-
-
-def _figure(value: float | None) -> Mapping[str, Any] | str:
-    return ABSENT if value is None else {"text": number(value), "value": value}
+def _on_page(cell: TableCell) -> Mapping[str, Any] | str:
+    return cell.text if cell.value is None else {"text": cell.text, "value": cell.value}
 
 
 def _dollars(usd: float) -> str:
