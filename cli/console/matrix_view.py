@@ -18,7 +18,7 @@ from matrix.report.heat_map import LEVELS
 from matrix.terms.documents.parts import Part
 from matrix.terms.documents.plan import PlanCell, PlanDocument
 from matrix.terms.documents.result import MetricResult, PointMetrics
-from matrix.terms.names import describe_fleet, point_labels, primary_metric
+from matrix.terms.names import describe_fleet, point_labels, primary_metric, told_apart
 from matrix.terms.quantities import quantity
 
 # Average the current traffic over these seconds.
@@ -250,12 +250,7 @@ def _telling_labels(cells: Iterable[PlanCell], names: Mapping[str, str]) -> dict
     labels: dict[str, list[str]] = {}
     for cell in cells:
         labels.setdefault(names[_canonical(cell["workload"])], []).extend(point_labels(cell["points"]).values())
-    telling: dict[str, dict[str, str]] = {}
-    for workload, of_it in labels.items():
-        common = set.intersection(*(set(label.split(", ")) for label in of_it))
-        parts = {label: [part for part in label.split(", ") if part not in common] for label in of_it}
-        telling[workload] = {label: ", ".join(kept) or label for label, kept in parts.items()}
-    return telling
+    return {workload: told_apart(of_it)[1] for workload, of_it in labels.items()}
 
 
 def _short(value: Any) -> str:

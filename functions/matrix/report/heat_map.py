@@ -13,6 +13,7 @@ from matrix.report.neighbours import absences
 from matrix.report.view import View
 from matrix.terms.documents.summary import Candidate, Question
 from matrix.terms.metrics import metric_title
+from matrix.terms.names import told_apart
 from matrix.terms.quantities import ABSENT, quantity
 from matrix.terms.sentences import why_taken
 from matrix.terms.verdicts import expected_ahead, has_winner, is_open, is_unclear, ranked_of
@@ -53,7 +54,8 @@ def heat_map(view: View) -> Markup:
     )  # fmt: skip
     metrics = dict.fromkeys(metric_title(question["metric"], question["workload"]) for question in questions)
     kind = _only_type(questions)
-    everywhere = ", ".join([*shared_parts(questions), *([f"instances of {kind}"] if kind else [])])
+    shared, _ = told_apart(map(_group, questions))
+    everywhere = ", ".join([*shared, *([f"instances of {kind}"] if kind else [])])
     of = f" ({everywhere})" if everywhere else ""
     caption = f"{_ranked_by(questions)} of {', '.join(map(lower, metrics))}{of}"
     built = tag("table", tag("caption", caption), _head(view, questions), body, class_="heat")
@@ -92,7 +94,7 @@ def rows_of(view: View) -> list[list[str]]:
             candidate = column.get(storage)
             if candidate is None:
                 continue
-            point = [" ".join(filter(None, _group(question)))] if has_points else []
+            point = [_group(question)] if has_points else []
             rows.append([storage, *point, question["fleet"], *_data_of(view, question, candidate)])
     return rows
 
@@ -107,7 +109,8 @@ def _data_of(view: View, question: Question, candidate: Candidate) -> list[str]:
         return [ranked, question["unit"], "", "left out"]
     best = (max if question["higher_is_better"] else min)(values)
     above, below = (best, value) if question["higher_is_better"] else (value, best)
-    marks = ["take"] * view.takes(question, candidate) + ["fastest"] * (value == best and len(values) > 1)
+    first = "fastest" if has_winner(question) else "ahead"
+    marks = ["take"] * view.takes(question, candidate) + [first] * (value == best and len(values) > 1)
     marks += ["open"] * is_unclear(candidate, question)
     return [ranked, question["unit"], f"{above / below:.6g}" if below else "", " ".join(marks)]
 
@@ -141,11 +144,10 @@ def _marks(view: View, question: Question) -> dict[str, str]:
 
 
 def _head(view: View, questions: Sequence[Question]) -> Markup:
-    groups = [(names, list(group)) for names, group in groupby(questions, key=_group)]
-    shared = shared_parts(questions)
+    groups = [(words, list(group)) for words, group in groupby(questions, key=_group)]
+    _, telling = told_apart(words for words, _ in groups)
     above = [
-        tag("th", tag("span", varying(names, shared)), scope="colgroup", colspan=str(len(group)))
-        for names, group in groups
+        tag("th", tag("span", telling[words]), scope="colgroup", colspan=str(len(group))) for words, group in groups
     ]
     has_type = not _only_type(questions)
     fleets = [
@@ -157,29 +159,14 @@ def _head(view: View, questions: Sequence[Question]) -> Markup:
     return tag("thead", *upper, tag("tr", tag("th", "Storage", scope="col"), *fleets))
 
 
-def shared_parts(questions: Sequence[Question]) -> list[str]:
-    """Return what all comparisons have in common, in words: the workload, and parts of its label."""
-    first, *others = [_parts(_group(question)) for question in questions]
-    return [part for part in first if all(part in other for other in others)]
-
-
-def varying(names: tuple[str, str], shared: Sequence[str]) -> str:
-    return ", ".join(part for part in _parts(names) if part not in shared)
-
-
-def _parts(names: tuple[str, str]) -> list[str]:
-    workload, label = names
-    return [workload, *filter(None, label.split(", "))]
-
-
 def _only_type(questions: Sequence[Question]) -> str:
     """Return the instance type of all comparisons; empty if they have several."""
     types = {question["fleet"].partition(" × ")[2] for question in questions}
     return types.pop() if len(types) == 1 else ""
 
 
-def _group(question: Question) -> tuple[str, str]:
-    return question["workload"], question["label"]
+def _group(question: Question) -> str:
+    return ", ".join(filter(None, (question["workload"], question["label"])))
 
 
 def _by_storage(curves: Mapping[str, str], question: Question) -> dict[str, Candidate]:

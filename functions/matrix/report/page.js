@@ -568,7 +568,7 @@
       made.setAttribute("aria-label", `${made.textContent} appearance`);
     };
     system.addEventListener("change", show);
-    document.querySelector("header").append(make("div", { class: "tools appearance" }, made));
+    (document.querySelector("header nav") ?? document.querySelector("header")).append(make("div", { class: "tools appearance" }, made));
     show();
   }
 

@@ -137,7 +137,7 @@ def figures(view: View) -> tuple[list[Markup], int]:
 
 def _percentiles(view: View, built: Table) -> Markup:
     """Return a table of percentiles, folded if it is long, and the reasons for missing figures."""
-    shown = html_table(built, class_="many", marks=view.marks)
+    shown = html_table(built.without_constants(), class_="many", marks=view.marks)
     if len(built.rows) > MAX_ROWS:
         shown = details(f"{built.title}: {len(built.rows):,} rows", shown, elsewhere=ONLY_IN_CSV)
     return join([shown, *(tag("p", note.text, class_="quiet", **view.marks(note.about)) for note in built.notes)])
@@ -212,7 +212,13 @@ def _list(texts: Iterable[str]) -> Markup:
 
 def failed(view: View) -> Markup:
     """Cells without a result, with the reason."""
-    return _section(failed_table(view.summary, view.curve), "failed")
+    built = failed_table(view.summary, view.curve)
+    alike: dict[tuple[str, ...], list[str]] = {}
+    for *what, why, fleet in built.texts("Storage", "Workload", "State", "Why", "Fleet"):
+        alike.setdefault((*what, why.removeprefix("not published: ")), []).append(fleet)
+    rows = [(storage, ", ".join(fleets), *rest) for (storage, *rest), fleets in alike.items()]
+    heads = ("Storage", "Fleets", "Workload", "State", "Why")
+    return _section(Table.of(built.title, heads, rows).without_constants(), "failed")
 
 
 def earlier_runs(view: View) -> Markup:

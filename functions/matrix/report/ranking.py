@@ -189,7 +189,8 @@ def _bars(view: View, question: Question, absent: Sequence[Absent]) -> Markup:
 def _measured(view: View, question: Question, each: Candidate, bar: Markup) -> Markup:
     cost = each["cost"] if cost_unit(question, view.decision) else None
     words = [describe_bounded_cost(cost)] if cost else []
-    words.append(describe_verdict(each, is_alone=len(judged(question)) == 1, is_shown=has_winner(question)))
+    verdict = describe_verdict(each, is_alone=len(judged(question)) == 1, is_shown=has_winner(question))
+    words.append(verdict.partition(" (")[0])  # the notes say what would decide it
     value = ranked_of(each)["value"]
     figure = tag(
         "td", quantity(value, question["unit"]), unclear(each, question), class_="value", data_value=repr(value)

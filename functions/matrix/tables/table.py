@@ -90,6 +90,21 @@ class Table:
         grouped_by = sum(place < self.grouped_by for place in kept)
         return replace(self, columns=[self.columns[place] for place in kept], rows=rows, grouped_by=grouped_by)
 
+    def without_constants(self) -> "Table":
+        """Write a text that all rows have in a column behind the first in the title, once."""
+        same = [
+            place
+            for place, column in enumerate(self.columns)
+            if place and column.kind == "text" and len(self.rows) > 1
+            and len({row.cells[place].text for row in self.rows}) == 1
+        ]  # fmt: skip
+        kept = [place for place in range(len(self.columns)) if place not in same]
+        words = [f"{self.columns[place].head.lower()} {self.rows[0].cells[place].text}" for place in same]
+        rows = [replace(row, cells=[row.cells[place] for place in kept]) for row in self.rows]
+        return replace(
+            self, title=", ".join([self.title, *words]), columns=[self.columns[place] for place in kept], rows=rows
+        )
+
 
 def _has_content(cell: TableCell, is_exact: bool) -> bool:
     """Return whether there is anything to read, or an exact value where those are copied."""

@@ -1,6 +1,6 @@
 """Names of storages, fleets, points and cells, and their order."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from contract.fio_job import PACING
@@ -219,6 +219,17 @@ def tools_of(summary: SummaryDocument) -> list[str]:
 def describe_tools(summary: SummaryDocument) -> str:
     """Name the tools that wrote an imported run's files: `fio and warp`."""
     return " and ".join(tools_of(summary))
+
+
+def told_apart(labels: Iterable[str]) -> tuple[list[str], dict[str, str]]:
+    """Return the parts that labels such as `threads 4, not synced` share, and each label's other parts.
+
+    A label that has no other part stays whole.
+    """
+    parts = {label: label.split(", ") for label in labels}
+    shared = [part for part in next(iter(parts.values()), []) if all(part in each for each in parts.values())]
+    rest = {label: ", ".join(part for part in each if part not in shared) or label for label, each in parts.items()}
+    return shared, rest
 
 
 def describe_workload(workload: Part) -> str:

@@ -149,4 +149,5 @@ def test_the_matrix_is_copied_and_saved_as_data():
     assert all(
         float(row["value"]) > 1000 and row["unit"] == "s" and float(row["times_as_slow"]) >= 1 for row in measured
     )
-    assert {row["mark"].removeprefix("take ") for row in measured if row["times_as_slow"] == "1"} == {"fastest"}
+    best = {row["mark"].removeprefix("take ") for row in measured if row["times_as_slow"] == "1"}
+    assert best == {"ahead", "fastest"}

@@ -142,9 +142,9 @@ def test_storages_differ_in_more_than_colour(run):
 def test_all_percentiles_of_the_tables_are_the_summarys(run, read):
     summary, _, _ = run
     percentiles = ["P0", "P50", "P75", "P90", "P98", "P100"]
-    shown = next(rows for rows in read.tables if [one[1] for one in rows[0]][3:9] == percentiles)
+    shown = next(rows for rows in read.tables if [one[1] for one in rows[0]][2:8] == percentiles)
     found = {
-        (row[0][1].split()[0].lower(), row[1][1].split()[0]): [one[0] and float(one[0]) for one in row[3:9]]
+        (row[0][1].split()[0].lower(), row[1][1].split()[0]): [one[0] and float(one[0]) for one in row[2:8]]
         for row in shown[1:]
     }
     assert any(caption.startswith("build: Build time") for caption in read.captions)
