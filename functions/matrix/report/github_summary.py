@@ -3,9 +3,11 @@
 from collections.abc import Iterator
 
 from matrix.input.storage_names import brief_names
+from matrix.tables.markdown_table import markdown_table
+from matrix.tables.table import Table, figures
 from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.figures import figure, interval, sample_count
-from matrix.terms.markdown_text import code, inline, table_line
+from matrix.terms.markdown_text import code, inline
 from matrix.terms.measured import Measured, judged_metrics
 from matrix.terms.names import (
     describe_fleet,
@@ -32,6 +34,7 @@ MAX_ROWS = 500
 MAX_FAILED = 50
 MAX_WARNINGS = 5
 LONGEST_TEXT = 500
+HEADS = ("Storage", "Fleet", "Point", "Metric", *figures("P50", "P50, 95 % interval", "n"))
 # Of comparisons that are not shown to reach the objective.
 MARKS, DONE = {"missed": ":x:", "by-value": ":grey_question:"}, ":white_check_mark:"
 
@@ -87,43 +90,38 @@ def _objective(summary: SummaryDocument) -> Iterator[str]:
     if unshown:
         verdict += f", by values only in {unshown} of {len(decision['questions'])}"
     rows = [
-        table_line(
-            [
-                inline(describe_comparison(question)),
-                MARKS.get(question.get("state", ""), DONE),
-                _cut(describe_question(question, decision)),
-            ]
+        (
+            describe_comparison(question),
+            MARKS.get(question.get("state", ""), DONE),
+            _cut(describe_question(question, decision)),
         )
-        for question in decision["questions"][:MAX_ROWS]
+        for question in decision["questions"]
     ]
-    head = [table_line(["Workload, point, fleet", "", "Answer"]), table_line(["---"] * 3)]
-    yield "\n".join([f"**Objective {verdict}**: {limit}", "", *head, *rows])
+    table = Table.of("", ("Workload, point, fleet", " ", "Answer"), rows)
+    yield f"**Objective {verdict}**: {limit}\n\n{markdown_table(table, MAX_ROWS)}"
 
 
 def _failed(summary: SummaryDocument) -> Iterator[str]:
     failed = [cell for cell in summary["cells"] if cell["state"] != "measured"]
     if not failed:
         return
-    lines = [f"- {code(cell['id'])}: {_cut(error_text(cell.get('error')) or cell['state'])}" for cell in failed]
+    lines = [f"- {code(cell['id'])}: {inline(_cut(error_text(cell.get('error')) or cell['state']))}" for cell in failed]
     more = [f"- and {len(failed) - MAX_FAILED} more"] if len(failed) > MAX_FAILED else []
     yield "\n".join(["**Not measured**", "", *lines[:MAX_FAILED], *more])
 
 
 def _figures(summary: SummaryDocument) -> Iterator[str]:
     rows = [_row(each) for each in judged_metrics(reading_order(summary["cells"]))]
-    if not rows:
-        return
-    heads = ["Storage", "Fleet", "Point", "Metric", "P50", "P50, 95 %", "n"]
-    lines = [table_line(heads), table_line(["---"] * len(heads)), *(table_line(row) for row in rows[:MAX_ROWS])]
-    more = ["", f"and {len(rows) - MAX_ROWS} more points"] if len(rows) > MAX_ROWS else []
-    yield "\n".join(["<details><summary>Figures</summary>", "", *lines, *more, "", "</details>"])
+    if rows:
+        table = markdown_table(Table.of("Figures", HEADS, rows), MAX_ROWS)
+        yield f"<details><summary>Figures</summary>\n\n{table}\n\n</details>"
 
 
-def _row(each: Measured) -> list[str]:
+def _row(each: Measured) -> tuple[str, ...]:
     fleet = ", ".join(filter(None, [describe_fleet(each.cell["fleet"]), describe_launch(each.cell)]))
     title = f"{each.workload}: {each.quantity}"
-    figures = [figure(each.metric, "p50").strip() or ABSENT, interval(each.metric), sample_count(each.metric)]
-    return [inline(text) for text in (each.cell["file_system"], fleet, each.label, title, *figures)]
+    shown = (figure(each.metric, "p50").strip() or ABSENT, interval(each.metric), sample_count(each.metric))
+    return (each.cell["file_system"], fleet, each.label, title, *shown)
 
 
 def _warnings(summary: SummaryDocument) -> Iterator[str]:
@@ -132,9 +130,8 @@ def _warnings(summary: SummaryDocument) -> Iterator[str]:
         return
     more = len(warnings) - MAX_WARNINGS
     rest = [f"- and {more} more kinds: `matrix results {summary['run']} --format markdown`"] if more > 0 else []
-    yield "\n".join(["**Warnings**", "", *(f"- {_cut(each)}" for each in warnings[:MAX_WARNINGS]), *rest])
+    yield "\n".join(["**Warnings**", "", *(f"- {inline(_cut(each))}" for each in warnings[:MAX_WARNINGS]), *rest])
 
 
 def _cut(text: str) -> str:
-    flat = inline(text)
-    return flat if len(flat) <= LONGEST_TEXT else f"{flat[: LONGEST_TEXT - 2]} …"
+    return text if len(text) <= LONGEST_TEXT else f"{text[: LONGEST_TEXT - 2]} …"
