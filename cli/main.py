@@ -175,7 +175,7 @@ def matrix(
         bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and end.")
     ] = False,
 ) -> None:
-    """Find out which AWS storage to buy: a matrix of storages x workloads x fleets, measured on real instances."""
+    """Find out which AWS storage to use: a matrix of storages x workloads x fleets, measured on real instances."""
 
 
 for _, commands in GROUPS.values():

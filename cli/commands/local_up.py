@@ -22,7 +22,7 @@ app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
 @app.callback()
 def local() -> None:
-    """Play AWS on this machine.
+    """Emulate AWS on this machine.
 
     Its APIs, Lambda and EC2; folders of this disk are the storage. See `matrix local up --help`.
     """

@@ -83,7 +83,7 @@ def run(
     if deployment.is_local_cloud_running():
         local_cloud.refuse_machines_of_others(instances)
     if file is None and resume is None:
-        raise CommandError("what shall be measured?", "give a matrix FILE, or --resume RUN", ExitCode.BAD_INPUT)
+        raise CommandError("no matrix to measure", "give a matrix FILE, or --resume RUN", ExitCode.BAD_INPUT)
     if web and detach:
         advice = "choose one; later: `matrix watch RUN --web`"
         raise CommandError(

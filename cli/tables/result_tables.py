@@ -51,5 +51,6 @@ def show_warnings(console: Console, summary: SummaryDocument, *, are_all: bool =
     for warning in shown:
         terminal.print_wrapped(console, Text.assemble(("Warning: ", "yellow"), warning))
     if len(warnings) > len(shown):
-        rest = f"and {len(warnings) - len(shown)} more kinds: matrix results {summary['run']} --warnings"
+        more = len(warnings) - len(shown)
+        rest = f"and {more} more kind{'' if more == 1 else 's'}: matrix results {summary['run']} --warnings"
         terminal.print_wrapped(console, rest)

@@ -20,7 +20,7 @@ def subject(target: Deployment, name: str) -> "Subject":
     if name.startswith("fs-"):
         return _efs(target, name) or _fsx(target, name)
     raise CommandError(
-        f"{name} is the id of no volume and of no file system", "they begin with vol- or fs-", ExitCode.BAD_INPUT
+        f"{name} is not the id of a volume or file system", "they begin with vol- or fs-", ExitCode.BAD_INPUT
     )
 
 

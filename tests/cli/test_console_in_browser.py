@@ -57,7 +57,7 @@ def test_a_failing_cell_is_red_in_matrix_graph_and_state(chromium, address):
         expect(failed).to_contain_text("QuotaExceeded: 5 × m6i.large refused")
         red = failed.evaluate("cell => getComputedStyle(cell).borderTopColor")
         failed.locator("a").click()
-        page.get_by_role("link", name="Its place in the graph").click()
+        page.get_by_role("link", name="Show in graph").click()
         state = page.locator("a.state.caught")
         expect(state).to_have_attribute("aria-label", "Launch fleet: caught")
         assert state.locator("rect").evaluate("box => getComputedStyle(box).stroke") == red
@@ -125,7 +125,7 @@ def test_stop_asks_first_and_escape_is_no(chromium):
         page = console.page
         page.get_by_role("button", name="Stop …").click()
         expect(page.get_by_role("dialog")).to_be_visible()
-        expect(page.get_by_role("button", name="Go on measuring")).to_be_focused()
+        expect(page.get_by_role("button", name="Keep running")).to_be_focused()
         page.keyboard.press("Escape")
         expect(page.get_by_role("dialog")).to_be_hidden()
         page.get_by_role("button", name="Stop …").click()

@@ -117,5 +117,5 @@ export function showPanel(box, document, selection) {
   replace(box, make("h2", {}, cell.id), make("p", {}, `${SIGNS[cell.state] ?? "▶"} ${cell.words}`, cell.error ? make("span", { class: "bad" }, `: ${cell.error}`) : null),
     cell.live ? make("p", {}, cell.live) : null,
     fleet?.instances.length ? [counts(fleet), squares(fleet, null), liveChart(fleet, origin(document))] : null,
-    make("p", { class: "links" }, to("fleet", "Its fleet"), to("graph", "Its place in the graph")));
+    make("p", { class: "links" }, to("fleet", "Instances"), to("graph", "Show in graph")));
 }

@@ -165,7 +165,7 @@ class PriceBook:
         """Return the sources of the used prices in words."""
         fresh = [name for name in self._known if self._fresh(name)]
         months = [price.read for price in (*self.prices.values(), *self.instances.values())]
-        of_book = f"the book of {min(months)} to {max(months)}"
+        of_book = f"the price list of {min(months)} to {max(months)}"
         if not fresh:
             return f"all prices are from {of_book}: the Pricing API was not asked or gave none"
         today = max(self._known[name].read for name in fresh)

@@ -140,7 +140,7 @@ def _changed(base: KeptRun, run: KeptRun) -> Markup:
     )
     lines = [tag("li", describe_change(changed, most=300)) for changed in facts]
     known = all(any(result.get("provenance") for result in each.results.values()) for each in (base, run))
-    nothing = "Nothing that instances say of themselves: agent, kernel, mount, tools." if known else (
+    nothing = "No recorded difference: agent, kernel, mount, tools." if known else (
         "Not known: one of the two has no results of single cells.")  # fmt: skip
     return tag("section", tag("h2", "What was different"),
                tag("ul", *lines) if lines else tag("p", nothing), id="changed")  # fmt: skip

@@ -60,9 +60,7 @@ def _changes(runs: Sequence[KeptRun], facets: Facets, tracks: Sequence[Track], f
     rows: list[TableRow] = []
     changes = [(change, track) for track in tracks for change in track.changes]
     for change, track in sorted(changes, key=lambda pair: -pair[0].run):
-        differing = (
-            "; ".join(describe_change(each) for each in change.changed) or "nothing that instances say of themselves"
-        )
+        differing = "; ".join(describe_change(each) for each in change.changed) or "no recorded difference"
         rows.append(row((runs[change.run].name, _name(track), change.words, differing), track))
     if not rows:
         words = _nothing_shown(followed) if followed else "No cell was measured twice yet."

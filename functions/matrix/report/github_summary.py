@@ -129,7 +129,8 @@ def _warnings(summary: SummaryDocument) -> Iterator[str]:
     if not warnings:
         return
     more = len(warnings) - MAX_WARNINGS
-    rest = [f"- and {more} more kinds: `matrix results {summary['run']} --format markdown`"] if more > 0 else []
+    kinds = "kind" if more == 1 else "kinds"
+    rest = [f"- and {more} more {kinds}: `matrix results {summary['run']} --format markdown`"] if more > 0 else []
     yield "\n".join(["**Warnings**", "", *(f"- {inline(_cut(each))}" for each in warnings[:MAX_WARNINGS]), *rest])
 
 

@@ -196,7 +196,9 @@ def warnings(view: View) -> Markup:
     rows = [tag("li", warning) for warning in about_run]
     rows += [tag("li", first, *_alike(others)) for kind in kinds for first, *others in [kind.lines]]
     shown, rest = rows[:MAX_WARNINGS], rows[MAX_WARNINGS:]
-    more = [details(f"{len(rest)} more kinds of warnings", tag("ul", *rest))] if rest else []
+    more = (
+        [details(f"{len(rest)} more kind{'' if len(rest) == 1 else 's'} of warnings", tag("ul", *rest))] if rest else []
+    )
     title = f"Warnings ({count}" + (f", {len(rows)} kinds)" if len(rows) < count else ")")
     body = [tag("ul", *shown), *more] if rows else [tag("p", "None.")]
     return tag("section", tag("h2", title), *body, id="warnings")

@@ -203,7 +203,7 @@ def test_the_plan_says_between_which_months_the_prices_of_its_book_were_read():
     book = published_prices()
     months = {price.read for price in (*book.prices.values(), *book.instances.values())}
 
-    assert f"the book of {min(months)} to {max(months)}" in book.sources()
+    assert f"the price list of {min(months)} to {max(months)}" in book.sources()
 
 
 def test_unconfirmed_prices_and_other_regions_widen_the_range_and_are_said():

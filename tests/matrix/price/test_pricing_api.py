@@ -93,7 +93,7 @@ def test_fresh_prices_of_a_region_are_neither_widened_nor_warned_of():
 def test_without_fresh_prices_the_plan_says_that_they_are_the_books():
     planned = plan(matrix(), region="eu-west-1")
 
-    assert any(line.startswith("all prices are from the book of 2026-") for line in planned.assumptions)
+    assert any(line.startswith("all prices are from the price list of 2026-") for line in planned.assumptions)
     assert any("prices are those of us-east-1" in one["message"] for one in planned.warnings)
 
 
@@ -128,7 +128,7 @@ def test_how_many_prices_are_fresh_is_said():
         fresh.price(name)
 
     assert fresh.sources().startswith(
-        "1 of 3 prices are from the Pricing API (2026-11-21), the others from the book of"
+        "1 of 3 prices are from the Pricing API (2026-11-21), the others from the price list of"
     )
 
 

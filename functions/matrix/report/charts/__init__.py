@@ -32,9 +32,9 @@ class Section:
 def sections(view: View, *, is_page: bool = True) -> list[Section]:
     """Return the charts of a run; for a page at most as many as it has room for."""
     made = [
-        Section("percentiles", "How fast, and how evenly", list(bands(view))),
+        Section("percentiles", "Distribution", list(bands(view))),
         Section("cost", "Cost against speed", list(costs(view))),
-        Section("scaling", "More instances", [*scaling(view), *totals(view)]),
+        Section("scaling", "Scaling", [*scaling(view), *totals(view)]),
         Section("sweeps", "Sweeps: threads, block sizes and the like", list(sweeps(view))),
         Section("latency", "Latency distributions", list(latencies(view))),
         Section(
