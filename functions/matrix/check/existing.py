@@ -5,8 +5,8 @@ import re
 from matrix.check.cells import Given
 from matrix.input.matrix import Matrix
 from matrix.price.book import published_prices
-from matrix.storages.base import Storage
-from matrix.storages.models import is_mounted_read_only
+from matrix.storages.base import FILE_SYSTEM_ID, Storage
+from matrix.storages.models import MODELS, is_mounted_read_only
 from matrix.terms.problems import Problem, Problems
 
 
@@ -108,7 +108,8 @@ def servers_of_aws_have_their_type(given: Given) -> Problems:
             if kind == "efs"
             else "its hours and its traffic between zones are charged"
         )
-        types = "efs" if kind == "efs" else "fsx-openzfs, fsx-ontap or fsx-lustre"
+        existing = (name for name, model in MODELS.items() if FILE_SYSTEM_ID in model.traits.existing_fields)
+        types = " or ".join(name for name in existing if name.startswith(kind))
         rule = f"is a file system of AWS ({kind.upper()}): {costs}, which is in no cost of an nfs storage"
         yield Problem(f"{path}.source", name, rule, f'write type {types} with fileSystemId "{name}"', is_warning=True)
 

@@ -317,10 +317,10 @@ def network_is_sustained(given: Given) -> Problems:
     warned: set[str] = set()
     for cell in given.cells:
         name, storage = cell.fleet.instance_type, cell.storage
-        if given.matrix.emulate or name in warned or storage.volumes or storage.type == "instance-store":
+        if given.matrix.emulate or name in warned or not storage.traits.is_shared:
             continue
         network, path = network_of(name), f"{cell.fleet_path}.instanceType"
-        share = storage.bandwidth_bytes_per_s / (cell.fleet.count if storage.traits.is_shared else 1)
+        share = storage.bandwidth_bytes_per_s / cell.fleet.count
         if network and network.most > network.always < share:
             warned.add(name)
             always, most = (each / GBIT for each in network)

@@ -143,9 +143,9 @@ def reach_of(instance_type: str, weighting: str | None, storage: Storage) -> Rea
     """Return how fast an instance reaches a storage: by its network and its connections, or by its path to EBS."""
     volumes, network = storage.attached(instance_type), instance_types.network_of(instance_type)
     limits = known_limits().get(instance_type)
-    if storage.type == "instance-store":
-        return Reach(storage.bandwidth_bytes_per_s, ())
-    if volumes and not storage.traits.is_shared:
+    if not storage.traits.is_shared:
+        if not volumes:  # the instance's own disks
+            return Reach(storage.bandwidth_bytes_per_s, ())
         if limits is None:
             return Reach(STREAM_BYTES_PER_S, ())
         reached = _reached(limits, instance_type, volumes.count, weighting)

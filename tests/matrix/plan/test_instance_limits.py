@@ -26,6 +26,15 @@ def fleet(instance_type, count=1):
     return [{"instanceType": instance_type, "count": count}]
 
 
+@pytest.mark.parametrize("volume", [{}, {"volumeId": "vol-0123456789abcdef0", "mayWrite": True}])
+def test_no_network_carries_an_own_volume_whoever_made_it(volume):
+    warnings = plan(matrix(workload=[TOUCH], storage=[FAST | volume], fleet=fleet("m6i.large"))).to_document()[
+        "warnings"
+    ]
+
+    assert not any("of the network" in warning["message"] for warning in warnings)
+
+
 def test_a_volume_faster_than_its_instance_is_warned_of_once():
     # m6i.large: 81.25 MB/s (77 MiB/s) and 3,600 IOPS always, 1,250 MB/s and 40,000 IOPS at times.
     of_fast, of_usual = slower(storage=[FAST, EBS], fleet=fleet("m6i.large", [1, 2]))
