@@ -92,18 +92,17 @@ class Table:
 
     def without_constants(self) -> "Table":
         """Write a text that all rows have in a column behind the first in the title, once."""
+        texts = {place: {row.cells[place].text for row in self.rows} for place in range(1, len(self.columns))}
         same = [
             place
-            for place, column in enumerate(self.columns)
-            if place and column.kind == "text" and len(self.rows) > 1
-            and len({row.cells[place].text for row in self.rows}) == 1
-        ]  # fmt: skip
+            for place, [*known] in texts.items()
+            if self.columns[place].kind == "text" and len(self.rows) > 1 == len(known) and known[0] not in ("", ABSENT)
+        ]
         kept = [place for place in range(len(self.columns)) if place not in same]
         words = [f"{self.columns[place].head.lower()} {self.rows[0].cells[place].text}" for place in same]
         rows = [replace(row, cells=[row.cells[place] for place in kept]) for row in self.rows]
-        return replace(
-            self, title=", ".join([self.title, *words]), columns=[self.columns[place] for place in kept], rows=rows
-        )
+        title, columns = ", ".join([self.title, *words]), [self.columns[place] for place in kept]
+        return replace(self, title=title, columns=columns, rows=rows)
 
 
 def _has_content(cell: TableCell, is_exact: bool) -> bool:

@@ -16,7 +16,7 @@ from matrix.report.page import render
 from matrix.tables import point_figures
 from matrix.tables.percentiles import percentile_tables
 from matrix.tables.point_figures import PointFigure
-from matrix.tables.table import TableCell, TableColumn
+from matrix.tables.table import Table, TableCell, TableColumn
 from matrix.terms.measured import judged_metrics, measured
 
 
@@ -121,3 +121,16 @@ def test_a_row_of_csv_is_a_metric_and_one_of_them_is_judged():
         (each.cell["id"], each.point["id"], each.name) for each in measured(summary["cells"])
     ]
     assert {each.name for each in measured(summary["cells"]) if each.is_judged} == {"create_lat_p99_us"}
+
+
+def test_a_text_that_all_rows_have_stands_in_the_title_once():
+    heads, rows = ("Storage", "Workload", "Marks", "Why"), [("EBS", "yocto", "–", "a"), ("EFS", "yocto", "–", "b")]
+
+    table = Table.of("Failed", heads, rows).without_constants()
+
+    assert (table.title, [column.head for column in table.columns]) == (
+        "Failed, workload yocto",
+        ["Storage", "Marks", "Why"],
+    )
+    assert list(table.texts("Storage", "Why")) == [("EBS", "a"), ("EFS", "b")]
+    assert Table.of("Failed", heads, rows[:1]).without_constants().title == "Failed"
