@@ -7,8 +7,13 @@ from typing import Any
 from cli.target.deployment import Deployment
 from cli.verify.checks import Check, Verdict
 from cli.verify.steps import Outcome
+from matrix.tables.markdown_table import markdown_table
+from matrix.tables.table import Table, figures
+from matrix.terms.quantities import ABSENT
 
 SCHEMA = 1
+STEPS = ("Step", "Proves", *figures("Expected USD", "Took"), "Result")
+CHECKS = ("Step", "What", "Expected", "Seen", "Result")
 
 
 def to_document(deployment: Deployment, outcomes: Sequence[Outcome], at: float) -> dict[str, Any]:
@@ -39,36 +44,33 @@ def to_markdown(document: dict[str, Any]) -> str:
     where = "this machine's local cloud, which proves the way and nothing about AWS"
     if document["environment"] == "aws":
         where = f"the stack {document['stack']} in {document['region']}"
-    lines = [
-        "# Verification", "", f"Of {where}, {day}.", "",
-        "| step | proves | expected USD | took | result |", "|---|---|---:|---:|---|",
-    ]  # fmt: skip
-    for step in document["steps"]:
-        took = "–" if step["seconds"] is None else f"{step['seconds']:.0f} s"
-        lines.append(f"| {step['name']} | {step['proves']} | {step['expected_usd']:.3f} | {took} | {step['verdict']} |")
+    taken = [
+        (step["name"], step["proves"], f"{step['expected_usd']:.3f}", _seconds(step["seconds"]), step["verdict"])
+        for step in document["steps"]
+    ]
+    parts = ["# Verification", f"Of {where}, {day}.", markdown_table(Table.of("", STEPS, taken))]
     for verdict, title in ((Verdict.BROKEN, "Broken"), (Verdict.DIFFERS, "Other than assumed")):
         listed = [
             (step, check) for step in document["steps"] for check in step["checks"] if check["verdict"] == verdict
         ]
         if listed:
-            lines += ["", f"## {title}", ""]
-            lines += [f"- **{step['name']}, {check['what']}**: {_sentence(check)}" for step, check in listed]
-    lines += ["", "## Every comparison", "", "| step | what | expected | seen | |", "|---|---|---|---|---|"]
-    for step in document["steps"]:
-        for check in step["checks"]:
-            cells = [step["name"], check["what"], check["expected"], check["seen"], check["verdict"]]
-            lines.append(f"| {' | '.join(_cell(cell) for cell in cells)} |")
-    return "\n".join(lines) + "\n"
+            lines = [f"- **{step['name']}, {check['what']}**: {_sentence(check)}" for step, check in listed]
+            parts += [f"## {title}", "\n".join(lines)]
+    compared = [
+        (step["name"], check["what"], check["expected"], check["seen"], check["verdict"])
+        for step in document["steps"]
+        for check in step["checks"]
+    ]
+    return "\n\n".join([*parts, "## Every comparison", markdown_table(Table.of("", CHECKS, compared))]) + "\n"
+
+
+def _seconds(seconds: float | None) -> str:
+    return ABSENT if seconds is None else f"{seconds:.0f} s"
 
 
 def _sentence(check: dict[str, Any]) -> str:
     way_out = f". {check['way_out'][:1].upper()}{check['way_out'][1:]}" if check["way_out"] else ""
     return f"expected {check['expected']}, seen: {check['seen']}{way_out}"
-
-
-def _cell(text: str) -> str:
-    """Return a text that breaks no table."""
-    return text.replace("|", "\\|").replace("\n", " ")
 
 
 def line_of(check: Check) -> str:
