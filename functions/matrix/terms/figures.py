@@ -1,6 +1,6 @@
 """Format of the figures of documents: percentiles, bounds, intervals and costs."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from matrix.terms.documents.result import Latency, MetricResult
@@ -53,18 +53,27 @@ def figure(metric: MetricResult, percentile: str, write: Callable[[float | None]
 def bound_of(metric: MetricResult, percentile: str) -> float | None:
     """Return the bound of a percentile with too few samples: a lower bound, for slow percentiles of rates an upper one.
 
-    None if there are enough samples, or if the median is an equally good bound.
+    None if there are enough samples, or if the nearest known percentile is an equally good bound.
     """
     if not _is_only_bounded(metric, percentile):
         return None
     is_slow_rate = percentile in SLOW_OF_RATES
     bounds = metric.get("at_most") if is_slow_rate else metric.get("at_least")
     bound = (bounds or {}).get(percentile)
-    median = metric.get("p50")
-    # Each higher percentile is at least the median, and each lower one at most, so such a bound adds nothing.
-    if bound is None or median is None or (bound >= median if is_slow_rate else bound <= median):
+    nearer = [percentile_of(metric, name) for name in _between(percentile) if not _is_only_bounded(metric, name)]
+    known = [value for value in nearer if value is not None]
+    # Each higher percentile is at least a lower one, so a bound that says less adds nothing.
+    if bound is None or not known or (bound >= min(known) if is_slow_rate else bound <= max(known)):
         return None
     return bound
+
+
+def _between(percentile: str) -> Iterator[str]:
+    """Yield the percentiles from the median up to another one, or down to it."""
+    level = float(percentile[1:])
+    for name in dict.fromkeys((*PERCENTILES, *RATE_PERCENTILES)):
+        if min(level, 50) <= float(name[1:]) <= max(level, 50) and name != percentile:
+            yield name
 
 
 def _is_only_bounded(metric: MetricResult, percentile: str) -> bool:

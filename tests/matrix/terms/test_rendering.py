@@ -253,6 +253,10 @@ def test_the_slow_end_of_a_rate_is_bounded_from_above():
 
     # That P2 is at most 101 is not news beside a median of 100.
     assert shown == {"p25": "90.0 MB/s", "p10": "≤ 85.0 MB/s", "p2": "–"}
+    # Nor is P10 at most 95 beside a P25 of 90, or P90 at least 115 beside a P75 of 120.
+    assert figures.figure(rate | {"at_most": {"p10": 95.0}}, "p10") == "–"
+    known = sure(p75=120.0) | {"carried": {"p75": True, "p90": False}, "at_least": {"p90": 115.0}}
+    assert figures.figure(known, "p90") == "–"
 
 
 def test_a_table_of_rates_ends_with_their_slow_end_and_an_older_one_stays_as_it_was():
