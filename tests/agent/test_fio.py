@@ -268,7 +268,7 @@ def test_a_tool_that_stalls_is_ended_with_the_reason(tmp_path):
 
     with pytest.raises(ToolFailed, match=r"no end within 0\.1 s: it waits for itself"):
         trial(["sleep", "600"], 0.1).run()
-    with pytest.raises(ToolFailed, match="false ended with status 1"):
+    with pytest.raises(ToolFailed, match="`false` ended with status 1"):
         trial(["false"], 600).run()
     assert trial(["true"], 600).run()[0].status == 0
 
