@@ -15,7 +15,7 @@ DROPPED = "dropped"
 def drop(may_administer: bool) -> str:
     """Write dirty pages out, drop clean pages, directory entries and inodes; return the sample's text about it."""
     if not may_administer and os.environ.get(ALLOW) != "1":
-        return f"not dropped: a lent directory on a shared machine (set {ALLOW}=1 to allow it)"
+        return f"not dropped: a folder on a shared machine (set {ALLOW}=1 to allow it)"
     if os.geteuid() != 0:
         return "not dropped: needs root"
     os.sync()

@@ -1,1 +1,1 @@
-"""Messages of a command: errors with a way out, and how the terminal shows them."""
+"""Messages of a command: errors with a fix, and how the terminal shows them."""

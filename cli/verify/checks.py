@@ -1,4 +1,4 @@
-"""The findings of a step: comparisons with the expected value, the observed value and a way out."""
+"""The findings of a step: comparisons with the expected value, the observed value and a fix."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -21,17 +21,17 @@ class Check:
     expected: str
     seen: str
     verdict: Verdict
-    way_out: str = ""
+    fix: str = ""
 
 
-def required(what: str, expected: str, seen: str, *, is_so: bool, way_out: str) -> Check:
+def required(what: str, expected: str, seen: str, *, is_so: bool, fix: str) -> Check:
     """Return a check that every run must pass."""
-    return Check(what, expected, seen, Verdict.AS_ASSUMED if is_so else Verdict.BROKEN, "" if is_so else way_out)
+    return Check(what, expected, seen, Verdict.AS_ASSUMED if is_so else Verdict.BROKEN, "" if is_so else fix)
 
 
-def assumed(what: str, expected: str, seen: str, *, is_so: bool, way_out: str = "") -> Check:
+def assumed(what: str, expected: str, seen: str, *, is_so: bool, fix: str = "") -> Check:
     """Return a check of a figure that the plan or the local cloud assumes."""
-    return Check(what, expected, seen, Verdict.AS_ASSUMED if is_so else Verdict.DIFFERS, "" if is_so else way_out)
+    return Check(what, expected, seen, Verdict.AS_ASSUMED if is_so else Verdict.DIFFERS, "" if is_so else fix)
 
 
 def is_broken(checks: Iterable[Check]) -> bool:

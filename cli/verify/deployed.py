@@ -33,7 +33,7 @@ def checks(stack: Stack) -> Iterator[Check]:
     name = stack.deployment.stack
     is_there = bool(stack.deployment.outputs)
     deploy = "deploy it: `sam build && sam deploy --guided`, or choose another --stack or --region"
-    yield required(f"stack {name}", "there", "there" if is_there else "not there", is_so=is_there, way_out=deploy)
+    yield required(f"stack {name}", "there", "there" if is_there else "not there", is_so=is_there, fix=deploy)
     if not is_there:
         return
     answer = stack.client("cloudformation").get_template(StackName=name, TemplateStage="Original")
@@ -51,7 +51,7 @@ def checks(stack: Stack) -> Iterator[Check]:
 
 def _check(path: str, other: list[str]) -> Check:
     shown = "; ".join(other[:SHOWN]) + (f"; and {len(other) - SHOWN} more" if len(other) > SHOWN else "")
-    return required(path, "as in this tree", shown or "the same", is_so=not other, way_out=AGAIN)
+    return required(path, "as in this tree", shown or "the same", is_so=not other, fix=AGAIN)
 
 
 def _loaded(body: Any) -> dict[str, Any]:
@@ -206,6 +206,6 @@ def definition(stack: Stack) -> list[Check]:
             "OK",
             "; ".join([answer["result"], *diagnostics]),
             is_so=answer["result"] == "OK",
-            way_out="AWS would refuse to create the state machine: fix what the diagnostics name, or report them",
+            fix="AWS would refuse to create the state machine: fix what the diagnostics name, or report them",
         )
     ]

@@ -42,7 +42,7 @@ def compare(evidence: Evidence) -> Iterator[Check]:
     denials = evidence.denials
     yield required(
         "denials in the logs of functions and instances", "none", "; ".join(denials[:3]) or "none", is_so=not denials,
-        way_out="a role lacks what the line names: deploy the stack again, or report it",
+        fix="a role lacks what the line names: deploy the stack again, or report it",
     )  # fmt: skip
     yield from _cost(evidence)
     for cell in evidence.plan["cells"]:
@@ -53,7 +53,7 @@ def _measured(result: ResultDocument) -> Check:
     error = result["error"]
     seen = result["state"] if error is None else f"{result['state']}: {error['name']}: {error['message']}"
     advice = "see the cell's log.gz and the function's log; `matrix report` has the whole story"
-    return required(f"cell {result['id']}", "measured", seen, is_so=result["state"] == "measured", way_out=advice)
+    return required(f"cell {result['id']}", "measured", seen, is_so=result["state"] == "measured", fix=advice)
 
 
 def _complete(evidence: Evidence) -> Iterator[Check]:
@@ -61,14 +61,14 @@ def _complete(evidence: Evidence) -> Iterator[Check]:
     gone, count = receipt["totals"]["gone"], receipt["totals"]["resources"]
     yield required(
         "everything is gone", f"all of {count} resources seen gone", f"{gone} of {count}",
-        is_so=receipt["is_complete"], way_out=f"delete the rest: `matrix reap --run {receipt['run']} --stack NAME`",
+        is_so=receipt["is_complete"], fix=f"delete the rest: `matrix reap --run {receipt['run']} --stack NAME`",
     )  # fmt: skip
     for cell in evidence.plan["cells"]:
         expected = cell["fleet"]["count"] * len(cell["steps"])
         seen = sum(len(each["samples"]) for each in evidence.samples if each["cell"] == cell["id"])
         yield required(
             f"samples of {cell['id']}", f"{expected}", f"{seen}", is_so=seen == expected,
-            way_out="samples are missing from the bucket: report it, with the run's folder",
+            fix="samples are missing from the bucket: report it, with the run's folder",
         )  # fmt: skip
 
 
@@ -78,7 +78,7 @@ def _cost(evidence: Evidence) -> Iterator[Check]:
         "cost on the receipt", f"{cost['low']:.4f} to {cost['high']:.4f} USD", f"{seen:.4f} USD",
         # A quick run may cost less than the plan's low estimate; that is not a problem.
         is_so=seen <= cost["high"],
-        way_out="compare tomorrow's bill with the receipt, by the tag storage-matrix:run",
+        fix="compare tomorrow's bill with the receipt, by the tag storage-matrix:run",
     )  # fmt: skip
 
 
@@ -104,7 +104,7 @@ def _cell(cell: PlanCell, evidence: Evidence) -> Iterator[Check]:
     paid = OBJECTS_A_STEP * len(cell["steps"]) + OBJECTS_ONCE
     yield assumed(
         f"objects that an instance puts, {cell['id']}", f"at most {paid}", f"{most}", is_so=most <= paid,
-        way_out="the plan's price of S3 requests is too low: report it",
+        fix="the plan's price of S3 requests is too low: report it",
     )  # fmt: skip
     actual = next(result["actual_s"] for result in evidence.summary["cells"] if result["id"] == cell["id"])
     if actual is not None:
@@ -126,13 +126,13 @@ def _gates(cell: PlanCell, samples: Sequence[SamplesDocument], evidence: Evidenc
         yield assumed(
             f"start skew, {cell['id']}", f"at most {SKEW_S * 1000:.0f} ms", f"{max(skews) * 1000:.1f} ms",
             is_so=max(skews) <= SKEW_S,
-            way_out="the clocks of instances or their load: see the samples' clock and warnings",
+            fix="the clocks of instances or their load: see the samples' clock and warnings",
         )  # fmt: skip
 
 
 def _seconds(what: str, most: float, seen: float) -> Check:
-    way_out = "works, but takes longer than plans say: report it, so that the assumption is corrected"
-    return assumed(what, f"at most {most:.0f} s", f"{seen:.1f} s", is_so=seen <= most, way_out=way_out)
+    fix = "works, but takes longer than plans say: report it, so that the assumption is corrected"
+    return assumed(what, f"at most {most:.0f} s", f"{seen:.1f} s", is_so=seen <= most, fix=fix)
 
 
 def _noted(what: str, seen: float) -> Check:
@@ -144,13 +144,13 @@ def planned_alike(here: PlanDocument, there: PlanDocument) -> Iterator[Check]:
     own, deployed = ([cell["id"] for cell in plan["cells"]] for plan in (here, there))
     yield required(
         "cells of the plan", ", ".join(sorted(own)), ", ".join(sorted(deployed)), is_so=sorted(own) == sorted(deployed),
-        way_out="the deployed functions plan otherwise than this tree: deploy again",
+        fix="the deployed functions plan otherwise than this tree: deploy again",
     )  # fmt: skip
     book, today = (plan["totals"]["cost_usd"] for plan in (here, there))
     yield assumed(
         "cost by today's prices", f"{book['low']:.4f} to {book['high']:.4f} USD by the price book",
         f"{today['expected']:.4f} USD", is_so=book["low"] <= today["expected"] <= book["high"],
-        way_out="prices of this region differ from the book's by more than its range: the plan of a run has today's",
+        fix="prices of this region differ from the book's by more than its range: the plan of a run has today's",
     )  # fmt: skip
     known = {warning["path"] for warning in here["warnings"]}
     for warning in there["warnings"]:

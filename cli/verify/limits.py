@@ -47,7 +47,7 @@ def _quotas(stack: Stack, plans: Sequence[PlanDocument], types: list[str]) -> It
             f"at least {amount:g} {quota.unit}",
             f"{value:g} {quota.unit}",
             is_so=value >= amount,
-            way_out=f"ask for more: `{request_line(quota, amount)}`",
+            fix=f"ask for more: `{request_line(quota, amount)}`",
         )
 
 
@@ -58,7 +58,7 @@ def _concurrency(stack: Stack) -> Check:
         f"at least {FUNCTIONS_AT_ONCE} functions",
         f"{value:g} functions",
         is_so=value >= FUNCTIONS_AT_ONCE,
-        way_out="ask for 1,000, the usual default, or keep maxConcurrentFileSystems below it: throttled calls are "
+        fix="ask for 1,000, the usual default, or keep maxConcurrentFileSystems below it: throttled calls are "
         "repeated for about a minute, then a cell fails",
     )
 
@@ -70,12 +70,12 @@ def _plan_of_account(stack: Stack) -> Check:
     https://docs.aws.amazon.com/aws-cost-management/latest/APIReference/API_freetier_GetAccountPlanState.html
     """
     what = "plan of the account (freetier GetAccountPlanState)"
-    way_out = "EC2 starts a few small types only: upgrade the account's plan in Billing and Cost Management"
+    fix = "EC2 starts a few small types only: upgrade the account's plan in Billing and Cost Management"
     try:
         kind = stack.client("freetier").get_account_plan_state()["accountPlanType"]
     except (ClientError, BotoCoreError) as error:
         return _unchecked(what, "PAID", error, "nothing, if the account is older than July 2025 or was upgraded")
-    return required(what, "PAID", kind, is_so=kind == "PAID", way_out=way_out)
+    return required(what, "PAID", kind, is_so=kind == "PAID", fix=fix)
 
 
 def _public_access(stack: Stack) -> Check:
@@ -86,8 +86,8 @@ def _public_access(stack: Stack) -> Check:
     except (ClientError, BotoCoreError) as error:
         return _unchecked(what, off, error, "see `aws ec2 describe-vpc-block-public-access-options`")
     mode = options.get("InternetGatewayBlockMode", off)
-    way_out = "instances cannot reach AWS's APIs by an internet gateway, unless the stack's VPC is excluded: exclude it"
-    return assumed(what, off, mode, is_so=mode == off, way_out=way_out)
+    fix = "instances cannot reach AWS's APIs by an internet gateway, unless the stack's VPC is excluded: exclude it"
+    return assumed(what, off, mode, is_so=mode == off, fix=fix)
 
 
 def _ways_out(stack: Stack) -> Iterator[Check]:
@@ -111,13 +111,13 @@ def _ways_out(stack: Stack) -> Iterator[Check]:
             service = what if what in services else egress.OBJECTS
             yield check(
                 f"{way.subnet} to {what}", "a way", words[is_reached], is_so=bool(is_reached),
-                way_out=f"create an endpoint: {egress.creation_of(service, way, region)}",
+                fix=f"create an endpoint: {egress.creation_of(service, way, region)}",
             )  # fmt: skip
 
 
-def _unchecked(what: str, expected: str, error: ClientError | BotoCoreError, way_out: str) -> Check:
+def _unchecked(what: str, expected: str, error: ClientError | BotoCoreError, fix: str) -> Check:
     reason = error.response["Error"]["Code"] if isinstance(error, ClientError) else type(error).__name__
-    return assumed(what, expected, f"not checked: {reason}", is_so=False, way_out=way_out)
+    return assumed(what, expected, f"not checked: {reason}", is_so=False, fix=fix)
 
 
 def _value(stack: Stack, quota: Quota) -> float:
@@ -151,7 +151,7 @@ def _zones(stack: Stack, instance_type: str) -> Iterator[Check]:
             "offered",
             "offered" if zone in offered else "not offered",
             is_so=zone in offered,
-            way_out="deploy with the parameter AvailabilityZones, three of: " + ", ".join(sorted(offered)),
+            fix="deploy with the parameter AvailabilityZones, three of: " + ", ".join(sorted(offered)),
         )
 
 
@@ -180,7 +180,7 @@ def launches(stack: Stack, plan: PlanDocument) -> Iterator[Check]:
             code, message = error.response["Error"]["Code"], error.response["Error"]["Message"]
         if code == NOT_YOURS:
             advice = "you may not launch instances yourself; the functions' role was asked about in the step before"
-            yield assumed(what, WOULD_LAUNCH, code, is_so=False, way_out=advice)
+            yield assumed(what, WOULD_LAUNCH, code, is_so=False, fix=advice)
         else:
             seen = code if code == WOULD_LAUNCH else f"{code}: {message}"
-            yield required(what, WOULD_LAUNCH, seen, is_so=code == WOULD_LAUNCH, way_out="fix what EC2 names")
+            yield required(what, WOULD_LAUNCH, seen, is_so=code == WOULD_LAUNCH, fix="fix what EC2 names")

@@ -127,7 +127,7 @@ def _run(service: Service, planned: Planned) -> tuple[str, Check]:
     words = [execution.status, execution.error, running.readable_cause(execution.cause)]
     advice = f"look at the run: `matrix watch {run} {service.deployment.flag}`, and its graph in the console"
     seen = ": ".join(word for word in words if word)
-    return run, required(f"run {run}", "SUCCEEDED", seen, is_so=execution.status == "SUCCEEDED", way_out=advice)
+    return run, required(f"run {run}", "SUCCEEDED", seen, is_so=execution.status == "SUCCEEDED", fix=advice)
 
 
 def evidence_of(stack: Stack, run: str, began_at: float) -> Evidence | None:

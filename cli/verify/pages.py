@@ -69,10 +69,10 @@ def _seconds(seconds: float | None) -> str:
 
 
 def _sentence(check: dict[str, Any]) -> str:
-    way_out = f". {check['way_out'][:1].upper()}{check['way_out'][1:]}" if check["way_out"] else ""
-    return f"expected {check['expected']}, seen: {check['seen']}{way_out}"
+    fix = f". {check['fix'][:1].upper()}{check['fix'][1:]}" if check["fix"] else ""
+    return f"expected {check['expected']}, seen: {check['seen']}{fix}"
 
 
 def line_of(check: Check) -> str:
-    way_out = f"; {check.way_out}" if check.way_out else ""
-    return f"  {check.verdict}: {check.what}: expected {check.expected}, seen {check.seen}{way_out}"
+    fix = f"; {check.fix}" if check.fix else ""
+    return f"  {check.verdict}: {check.what}: expected {check.expected}, seen {check.seen}{fix}"

@@ -63,12 +63,12 @@ def checks(stack: Stack) -> Iterator[Check]:
         if of_organization:
             yield assumed(
                 role, "allowed by the organization's policies", _shown(of_organization),
-                is_so=False, way_out=ASK_ORGANIZATION,
+                is_so=False, fix=ASK_ORGANIZATION,
             )  # fmt: skip
         if unasked:
             yield assumed(
                 role, "every condition can be asked about", f"not judged: {', '.join(sorted(unasked))}",
-                is_so=False, way_out="the run itself will show it",
+                is_so=False, fix="the run itself will show it",
             )  # fmt: skip
 
 
@@ -86,7 +86,7 @@ def _is_of_organization(result: Mapping[str, Any]) -> bool:
 
 def _of_role(role: str, count: int, denied: list[str]) -> Check:
     allowed = f"all {count} calls allowed"
-    return required(role, allowed, _shown(denied) or allowed, is_so=not denied, way_out=ASK)
+    return required(role, allowed, _shown(denied) or allowed, is_so=not denied, fix=ASK)
 
 
 def _shown(denied: list[str]) -> str:
@@ -167,21 +167,21 @@ def key_checks(stack: Stack) -> Iterator[Check]:
         if error.response["Error"]["Code"] not in DENIED:
             raise
         advice = "you may not ask of the key yourself (kms:DescribeKey, kms:GetKeyPolicy); the first run shows it"
-        yield assumed(f"key {key}", "can be asked about", str(error), is_so=False, way_out=advice)
+        yield assumed(f"key {key}", "can be asked about", str(error), is_so=False, fix=advice)
         return
     seen = {name: described.get(name) for name in USABLE}
     words = ", ".join(f"{name} {value}" for name, value in seen.items())
     expected = ", ".join(f"{name} {value}" for name, value in USABLE.items())
-    yield required(f"key {key}", expected, words, is_so=seen == USABLE, way_out="enable it, or give a symmetric key")
+    yield required(f"key {key}", expected, words, is_so=seen == USABLE, fix="enable it, or give a symmetric key")
     allowed = [statement for statement in _listed(policy.get("Statement", [])) if statement["Effect"] == "Allow"]
     leaves = any(_names(statement, stack) for statement in allowed)
     yield assumed(
         "policy of the key", "leaves its use to the policies of the account", "so" if leaves else "does not",
-        is_so=leaves, way_out=f"{PAGE}, or name each role of the stack in it",
+        is_so=leaves, fix=f"{PAGE}, or name each role of the stack in it",
     )  # fmt: skip
     logs = f"logs.{stack.deployment.region}.amazonaws.com"
     lets = any(logs in _principals(statement, "Service") for statement in allowed)
-    yield required("policy of the key", f"lets {logs} encrypt", "so" if lets else "does not", is_so=lets, way_out=PAGE)
+    yield required("policy of the key", f"lets {logs} encrypt", "so" if lets else "does not", is_so=lets, fix=PAGE)
 
 
 def _names(statement: dict[str, Any], stack: Stack) -> bool:

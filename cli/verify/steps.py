@@ -92,4 +92,4 @@ def _checks(step: Step) -> Iterator[Check]:
         failure = explain(error)
         if failure.code == ExitCode.INTERRUPTED:
             raise
-        yield required(f"step {step.name}", "answers", failure.message, is_so=False, way_out=failure.advice)
+        yield required(f"step {step.name}", "answers", failure.message, is_so=False, fix=failure.advice)

@@ -273,7 +273,7 @@ def test_an_account_is_refused_for_what_no_run_can_do_without(account, stops, di
 
     assert {check.seen for check in broken(checks).values()} == stops
     assert {check.seen for check in other(checks).values()} == differs
-    assert all(check.way_out for check in (*broken(checks).values(), *other(checks).values()))
+    assert all(check.fix for check in (*broken(checks).values(), *other(checks).values()))
 
 
 # --- permissions ------------------------------------------------------------------------------------------------------
@@ -616,8 +616,8 @@ def a_step(name, *checks, error=None):
     return Step(name, f"proves {name}", take)
 
 
-GOOD = required("x", "1", "1", is_so=True, way_out="")
-BAD = required("y", "1|2", "3", is_so=False, way_out="mend it")
+GOOD = required("x", "1", "1", is_so=True, fix="")
+BAD = required("y", "1|2", "3", is_so=False, fix="mend it")
 
 
 def test_the_first_broken_step_is_the_last():
@@ -644,7 +644,7 @@ def test_an_error_in_a_step_is_broken_and_explained(error):
     [check] = outcome.checks
     assert check.verdict is Verdict.BROKEN
     assert "expired" in check.seen
-    assert "log in" in check.way_out
+    assert "log in" in check.fix
 
 
 def test_an_interruption_is_not_a_finding_but_the_end():

@@ -43,7 +43,7 @@ def digest(plan: PlanDocument) -> str:
 
 
 def difference(agreed: Agreed, plan: PlanDocument) -> str | None:
-    """Return how a plan differs from the agreed one, with both figures and a way out. None if it does not differ."""
+    """Return how a plan differs from the agreed one, with both figures and a fix. None if it does not differ."""
     usd, count = plan["totals"]["cost_usd"]["expected"], plan["totals"]["cells"]
     parts = []
     if abs(usd - agreed.usd) > max(agreed.most_off * agreed.usd, MIN_USD):
@@ -54,5 +54,5 @@ def difference(agreed: Agreed, plan: PlanDocument) -> str | None:
         parts.append(f"its {count:,} cells are others than those that were agreed to")
     if not parts:
         return None
-    way_out = f'write "agreed": {{"usd": {usd:.2f}}} into the matrix to agree, or answer `matrix run` without --yes'
-    return f"this plan is not the one that was agreed to: {'; '.join(parts)}. Nothing was created; {way_out}"
+    fix = f'write "agreed": {{"usd": {usd:.2f}}} into the matrix to agree, or answer `matrix run` without --yes'
+    return f"this plan is not the one that was agreed to: {'; '.join(parts)}. Nothing was created; {fix}"

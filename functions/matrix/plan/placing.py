@@ -95,12 +95,12 @@ def problems(
             rule = (
                 "has an endpoint that no security group holds, and the stack lets its instances out to no address of it"
             )
-            way_out = "deploy the stack with MultiAzCidr, the addresses of your VPC, or write a type for a single zone"
-            yield Problem(f"{path}.deploymentType", storage.document.get("deploymentType"), rule, way_out)
+            fix = "deploy the stack with MultiAzCidr, the addresses of your VPC, or write a type for a single zone"
+            yield Problem(f"{path}.deploymentType", storage.document.get("deploymentType"), rule, fix)
 
 
 def _not_offered(offered: Sequence[str], here: str, region: str, regions: Mapping[str, object]) -> tuple[str, str]:
-    """Return why a storage cannot be made in the zone `here`, and a way out."""
+    """Return why a storage cannot be made in the zone `here`, and a fix."""
     if not offered:
         return f"AWS has none in {region}", f"deploy a stack in {', '.join(regions)}"
     rule = f"AWS has none in {here}, the zone of the stack's first subnet"

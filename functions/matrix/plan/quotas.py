@@ -69,7 +69,7 @@ class Need:
 
     quota: Quota
     amount: float
-    way_out: str
+    fix: str
 
 
 def class_of(instance_type: str, *, is_spot: bool = False) -> Quota:
@@ -192,7 +192,7 @@ def refusal(need: Need, value: float, in_use: float) -> str | None:
     return (
         f"{quota.name} ({quota.service} {quota.code}) is {value:,.0f} {quota.unit} in this account and region; "
         f"the plan needs {_figure(need.amount)}{used}. Ask for more: {request_line(quota, need.amount + in_use)}; or"
-        f" {need.way_out}."
+        f" {need.fix}."
     )
 
 

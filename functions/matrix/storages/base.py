@@ -299,7 +299,7 @@ class Storage(InputModel):
         return None
 
     def refused_by_image(self, os: str) -> tuple[str, str] | None:
-        """Return (reason, way out) if instances with this operating system cannot use it, else None."""
+        """Return (reason, fix) if instances with this operating system cannot use it, else None."""
         return None
 
     def bursts_keeping(self, gib: float) -> list[Burst]:

@@ -73,7 +73,7 @@ def test_provenance_says_how_often_an_engine_had_threads_and_how_often_processes
     ("of_samples", "said"),
     [
         (["dropped", "dropped"], "dropped"),
-        (["not dropped: needs root", "not dropped: a lent directory"], "not dropped"),
+        (["not dropped: needs root", "not dropped: a folder"], "not dropped"),
         (["dropped", "not dropped: needs root"], "dropped and not dropped"),
     ],
 )

@@ -1,4 +1,4 @@
-"""A bucket that Mountpoint mounts: a workload that needs what it cannot do is refused, with the way out."""
+"""A bucket that Mountpoint mounts: a workload that needs what it cannot do is refused, with the fix."""
 
 import pytest
 from support.matrices import READ, matrix

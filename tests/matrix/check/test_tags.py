@@ -1,4 +1,4 @@
-"""Tags of a matrix and of the stack: AWS's limits, with our own tags counted, and told with path, value and way out."""
+"""Tags of a matrix and of the stack: AWS's limits, with our own tags counted, and told with path, value and fix."""
 
 import re
 

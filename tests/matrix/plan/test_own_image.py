@@ -16,7 +16,7 @@ TYPES = {"m6i.large": NITRO}
 
 
 def told(wanted=("m6i.large",), types=TYPES, **changes):
-    """What is wrong with the good image after these changes: (rule, way out, whether only a warning) of each."""
+    """What is wrong with the good image after these changes: (rule, fix, whether only a warning) of each."""
     found = problems("ami-1", GOOD | changes, types, wanted, ACCOUNT)
     return [(problem.rule, problem.fix, problem.is_warning) for problem in found if problem.path == "image.ami"]
 

@@ -83,7 +83,7 @@ class Failure(TypedDict):
     name: str
     """Class name of the error, or "skipped: budget", "skipped: deadline"."""
     message: str
-    """The error, the value, and a way out."""
+    """The error, the value, and a fix."""
 
 
 class Emulation(TypedDict):

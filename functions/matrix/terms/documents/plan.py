@@ -27,7 +27,7 @@ class PlanWarning(TypedDict):
     value: Any
     """The value."""
     message: str
-    """The reason, and a way out."""
+    """The reason, and a fix."""
 
 
 class PlanCell(TypedDict):
