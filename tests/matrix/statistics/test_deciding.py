@@ -26,22 +26,26 @@ def drawn(rng, instances, repetitions, *, of_instances=0.05, of_repetitions=0.05
 
 
 @pytest.mark.parametrize(
-    ("size", "noise"), [((3, 3), (0.1, 0.0)), ((3, 5), (0.05, 0.05)), ((10, 3), (0.1, 0.0)), ((30, 3), (0.02, 0.05))]
-)
-def test_the_bound_of_a_percentile_with_few_samples_holds_it(size, noise):
+    ("size", "noise"),
+    [
+        ((3, 3), (0.1, 0.0)), ((3, 5), (0.05, 0.05)), ((10, 3), (0.1, 0.0)), ((30, 3), (0.02, 0.05)),
+        ((40, 3), (0.03, 0.05)),
+    ],
+)  # fmt: skip
+def test_the_bound_of_a_percentile_holds_it(size, noise):
     rng = np.random.default_rng(1)
     p90 = math.exp(Z90 * math.hypot(*noise, 0.02))
     fleets = [drawn(rng, *size, of_instances=noise[0], of_repetitions=noise[1]) for _ in range(100)]
 
     assert np.mean([bound(values, 90, is_upper=True) >= p90 for values in fleets]) >= 0.94
     assert np.mean([bound(values, 10, is_upper=False) <= 1 / p90 for values in fleets]) >= 0.94
-    # The worst value alone would be too good.
-    assert all(bound(values, 90, is_upper=True) >= values.pooled.max() for values in fleets)
+    # The worst of few values alone would be too good.
+    assert size[0] >= 36 or all(bound(values, 90, is_upper=True) >= values.pooled.max() for values in fleets)
 
 
 def test_a_bound_is_the_end_of_an_interval_or_the_worst_value_with_enough_samples_and_unknown_of_one_instance():
     rng = np.random.default_rng(2)
-    many, alone = drawn(rng, 40, 3), drawn(rng, 1, 3)
+    many, alone = drawn(rng, 40, 10), drawn(rng, 1, 3)
     independent = drawn(rng, 20, 5, of_instances=0.0, of_repetitions=0.0)
 
     assert np.percentile(many.pooled, 90) < bound(many, 90, is_upper=True) < many.pooled.max() * 1.1
