@@ -120,7 +120,7 @@ def test_markdown_has_one_row_per_point_with_published_durations():
 
 
 def test_markdown_names_failed_cells_on_one_line():
-    assert "| `efs.touch.m6i.4xlarge-x1` | failed | ToolMissing: parallel is missing \\| install it |" in (
+    assert "| `efs.touch.m6i.4xlarge-x1` | ToolMissing: parallel is missing \\| install it |" in (
         markdown.to_markdown(summary()).splitlines()
     )
 
