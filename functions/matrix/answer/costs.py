@@ -45,10 +45,6 @@ class Filling:
     basis: str
     is_assumed: bool = False  # the seconds were not measured: the matrix or the source expects them
 
-    def added_usd(self, times: int) -> float:
-        """Return the added US dollars per build if each instance builds this many times with a cache filled once."""
-        return self.usd / (self.builds * times)
-
     def to_document(self) -> documents.Filling:
         """The form in summary.json."""
         document: documents.Filling = {

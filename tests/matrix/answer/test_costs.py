@@ -59,9 +59,9 @@ def test_each_instance_with_a_storage_of_its_own_fills_it_beside_its_builds():
     assert (expected.seconds, expected.instances, expected.basis) == (900, 10, "as its matrix expects")
     assert (expected.is_assumed, expected.to_document()["is_assumed"]) == (True, True)
     assert "is_assumed" not in seen.to_document()
-    assert [expected.added_usd(times) for times in (1, 10)] == pytest.approx([hour / 4, hour / 40], rel=1e-6)
+    assert expected.usd / expected.builds == pytest.approx(hour / 4, rel=1e-6)
     assert (seen.seconds, seen.basis) == (360, "as measured")
-    assert seen.added_usd(1) == pytest.approx(hour / 10, rel=1e-6)
+    assert seen.usd / seen.builds == pytest.approx(hour / 10, rel=1e-6)
     assert bill.point_cost(cell_of(build_run(TEN)[0], "ebs", 10), cell["points"][0]).filling is None
 
 
@@ -79,8 +79,7 @@ def test_a_shared_storage_is_filled_once_for_all_and_paid_by_the_receipt():
 
     assert (expected.seconds, expected.instances) == (900, 1)
     assert expected.usd == pytest.approx((hour + system) / 4, rel=1e-6)
-    # Ten builds at once, ten times.
-    assert expected.added_usd(10) == pytest.approx(expected.usd / 100)
+    assert expected.builds == 10
     assert (paid.seconds, paid.basis) == (1800, "the receipt")
     assert (expected.is_assumed, paid.is_assumed) == (True, False)
     assert paid.usd == pytest.approx(0.21 + system / 2, rel=1e-6)
