@@ -130,7 +130,7 @@ def test_one_volume_is_the_device_and_several_are_striped_without_a_file_system(
     assert attaching == [[Path("/dev/a"), Path("/dev/b")]]
     assert ebs_device.tools(mount("a")) == {"blkid"}
     assert ebs_device.describe(mount("a"), Path("/dev/a")).describe() == {
-        "kind": "ebs-device", "path": "/dev/a", "source": "/dev/a", "fstype": "raw", "options": "",
+        "kind": "ebs-device", "path": "/dev/a", "source": "/dev/a", "fstype": "raw", "options": "", "took_s": None,
     }  # fmt: skip
 
 

@@ -9,6 +9,8 @@ import time
 import pytest
 from support.cli_documents import kept_results, kept_summary
 
+from cli.messages.errors import ExitCode
+
 GP3 = '{"type": "ebs", "volumeType": "gp3", "sizeGiB": 100}'
 EFS = '{"type": "efs"}'
 
@@ -136,7 +138,7 @@ def test_what_fio_does_not_tell_is_said_to_be_unknown(matrix, tmp_path):
     assert summary["cells"][0]["storage"] == {"type": "unknown storage"}
     assert summary["decision"]["is_recommendation"] is False
     for command in (("results", "latest"), ("watch", "old")):  # it was not run here
-        assert matrix(*command).exit_code == 1
+        assert matrix(*command).exit_code == ExitCode.BAD_INPUT
     said = matrix("results", "old", "--all").output
     assert "unknown: storage, instance type" in said
     assert "No storage is recommended" in said
