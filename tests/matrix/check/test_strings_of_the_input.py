@@ -22,7 +22,7 @@ ANY_TEXT = {
     "prepare": "shell by design",
     "populate": "shell by design",
     "tags": "letters of any language, as AWS takes them: a rule looks at each character, and no shell sees one",
-    "jobFile": "a fio job file: each option passes the rules of an option of the matrix, and a section's name is a label",
+    "jobFile": "a fio job file: its options pass the rules of those in a matrix; names of sections are labels",
     "dockerfile": "commands by design: the user's own container; docker reads it from its standard input",
 }
 # A space separates arguments; these are never any: a size is parsed to a number, and the owner is a tag.
