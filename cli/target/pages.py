@@ -39,17 +39,20 @@ def print_page(page: Path, pdf: Path) -> None:
         advice = "install Chromium or Chrome, or open the page in a browser and print it: it is made for A4"
         raise CommandError("no Chromium is on this machine, which prints the page", advice)
     with tempfile.TemporaryDirectory() as profile:
+        printed = Path(profile, "page.pdf")
         argv = [
             *(browser, "--headless", "--disable-gpu", "--no-pdf-header-footer"),
             # In containers it has no sandbox and little shared memory. The page is ours and loads nothing.
             *("--no-sandbox", "--disable-dev-shm-usage"),
-            *(f"--user-data-dir={profile}", f"--print-to-pdf={pdf.absolute()}", page.absolute().as_uri()),
+            *(f"--user-data-dir={profile}", f"--print-to-pdf={printed}", page.absolute().as_uri()),
         ]
         try:
             ended = subprocess.run(argv, capture_output=True, text=True, timeout=PRINTED_S, check=False)  # noqa: S603
             said = ended.stderr.strip()[-300:]
         except subprocess.TimeoutExpired:
             said = f"no end within {PRINTED_S} s"
-    if not pdf.is_file():
-        raise CommandError(f"{browser} has printed nothing: {said}", "open the page in a browser and print it")
+        # A file of an earlier report is not taken for this one.
+        if not printed.is_file():
+            raise CommandError(f"{browser} has printed nothing: {said}", "open the page in a browser and print it")
+        shutil.move(printed, pdf)
     terminal.stderr().print(f"{pdf}")

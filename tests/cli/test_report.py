@@ -35,6 +35,13 @@ def test_a_page_is_printed_as_a_pdf_by_this_machines_browser(keep_run, matrix, t
     monkeypatch.setattr("shutil.which", lambda _: None)
     without = matrix("report", "r", "--pdf", "other.pdf")
     assert (without.exit_code, (tmp_path / "other.pdf").exists()) == (1, False)
+
+    silent = tmp_path / "bin" / "chromium"
+    silent.parent.mkdir()
+    silent.write_text("#!/bin/sh\nexit 0\n")
+    silent.chmod(0o755)
+    monkeypatch.setattr("shutil.which", lambda _: str(silent))
+    assert matrix("report", "r", "--pdf", "r.pdf").exit_code == 1, "the file of the earlier report was taken for it"
     assert "no Chromium is on this machine" in without.stderr
 
 
