@@ -29,7 +29,7 @@ COMMAND_TIMEOUT_S = 120
 # Messages of mount (util-linux) and mount.nfs (nfs-utils 2.6) about invalid options, and of mount.efs if the metadata
 # service has no keys (https://github.com/aws/efs-utils/issues/80). "access denied by server" is not among them:
 # policies and exports of a new file system take minutes to take effect.
-NEVER_MOUNTED = re.compile(
+PERMANENT_MOUNT_ERRORS = re.compile(
     r"incorrect mount option was specified|[Uu]nsupported nfs4? mount option|unknown filesystem type|must be superuser"
     r"|Access Key ID and Secret Access Key are not found"
 )
@@ -156,7 +156,7 @@ class _Refused(Exception):
     @property
     def is_retryable(self) -> bool:
         """Return whether a retry may succeed: the name may not resolve yet, the server may not respond yet."""
-        return not NEVER_MOUNTED.search(str(self))
+        return not PERMANENT_MOUNT_ERRORS.search(str(self))
 
 
 def refresh(mount: dict[str, Any], path: Path, log: logging.Logger) -> list[str]:

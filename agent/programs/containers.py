@@ -5,10 +5,12 @@ Text of the matrix only ever becomes one argument of an argv list or the script'
 
 from __future__ import annotations
 
+import errno
 import itertools
 import os
 import re
 import secrets
+import tempfile
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -27,8 +29,8 @@ BASH_OR_SH = 'exec "$(command -v bash || command -v sh)" "$@"'
 # Build systems refuse to run as root; the container needs no user with this number.
 UNPRIVILEGED = 1000
 PULLS, PAUSE_S = 3, 10.0
-# Docker and podman on an image that is not there, not for this processor, or not for us; the first also names it.
-NEVER_PULLED = re.compile(
+# Messages of docker and podman that no retry changes: no such image, none for this processor, no access, a wrong name.
+PERMANENT_PULL_ERRORS = re.compile(
     r"manifest unknown|name unknown|no matching manifest|pull access denied|access to the resource is denied"
     r"|authentication required|no basic auth credentials|invalid reference format"
 )
@@ -44,15 +46,13 @@ def image_problems(name: str, image: Any) -> list[str]:
 
 @dataclass(frozen=True)
 class Container:
-    """An image, the folders of this machine that it sees under other names, and variables; it works in the first.
-
-    It can write to all of them but those in `closed`.
-    """
+    """How scripts run in containers of an image."""
 
     image: str
     folders: Mapping[Path, str]
+    """Folders of this machine and their paths in the container; the first is its working directory and home."""
     env: Mapping[str, str] = field(default_factory=dict)
-    closed: Collection[Path] = ()
+    read_only: Collection[Path] = ()
 
     def command(self, cwd: Path, script: str, arguments: Sequence[str], *, network: Network) -> Command:
         """Return the command that runs a script in a fresh container, where `arguments` are `$1` and so on.
@@ -61,24 +61,23 @@ class Container:
         """
         home = next(iter(self.folders.values()))
         user, group = owner()
-        known_as = f"storage-matrix-{secrets.token_hex(8)}"
-        argv = [engine_path(), "run", "--rm", "--name", known_as, "--pull", "never"]
+        name = f"storage-matrix-{secrets.token_hex(8)}"
+        argv = [engine_path(), "run", "--rm", "--name", name, "--pull", "never"]
         argv += ["--network", network, "--user", f"{user}:{group}"]
         if engine() == "podman" and os.geteuid() != 0:
             # Else the user's number in the container is another outside, which may not write to the user's folders.
             argv += ["--userns", "keep-id"]
         for source, target in self.folders.items():
-            how = ",readonly" if source in self.closed else ""
-            argv += ["--mount", f"type=bind,source={source},target={target}{how}"]
+            option = ",readonly" if source in self.read_only else ""
+            argv += ["--mount", f"type=bind,source={source},target={target}{option}"]
         argv += ["--workdir", home, "--env", f"HOME={home}"]
-        # The client passes these on from its own environment, which other users of the machine cannot read, as they can
-        # its arguments: they may be keys.
-        passed = {name: value for name, value in self.env.items() if name.startswith("AWS_")}
-        for name, value in self.env.items():
-            argv += ["--env", name if name in passed else f"{name}={value}"]
+        # Other users of this machine can read arguments, but not the environment of the client, so keys go there.
+        keys = {variable: value for variable, value in self.env.items() if variable.startswith("AWS_")}
+        for variable, value in self.env.items():
+            argv += ["--env", variable if variable in keys else f"{variable}={value}"]
         argv += ["--entrypoint", "/bin/sh", self.image, "-c", BASH_OR_SH, "sh"]
         argv += ["-eo", "pipefail", "-c", script, "bash", *arguments]
-        return Command(argv, cwd, killer=[engine_path(), "kill", known_as], env=passed)
+        return Command(argv, cwd, killer=[engine_path(), "kill", name], env=keys)
 
     def make_ready(self, scratch: Path) -> str:
         """Start the engine and pull the image where necessary; return the image's id."""
@@ -112,7 +111,7 @@ class _NotPulled(Exception):
     @property
     def is_retryable(self) -> bool:
         """Return whether a retry may succeed, for example if the registry does not respond or throttles."""
-        return not NEVER_PULLED.search(str(self))
+        return not PERMANENT_PULL_ERRORS.search(str(self))
 
 
 def engine() -> str:
@@ -129,23 +128,35 @@ def owner() -> tuple[int, int]:
     return (UNPRIVILEGED, UNPRIVILEGED) if os.geteuid() == 0 else (os.geteuid(), os.getegid())
 
 
-def own(folder: Path) -> Path:
-    """Make a folder that containers may write to.
+def make_writable(folder: Path) -> Path:
+    """Make a folder that containers may write to, and return it.
 
-    It is not given to their user where it is theirs: Mountpoint says so of all that it mounts, and refuses chown.
+    A folder of their user is left as it is: in a Mountpoint all folders are, and it refuses chown. Raises RootSquashed
+    where a server maps root to another user, ToolFailed if chown is refused for another reason.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    has = folder.stat()
-    if os.geteuid() != 0 or (has.st_uid, has.st_gid) == owner():
+    status = folder.stat()
+    if os.geteuid() != 0 or (status.st_uid, status.st_gid) == owner():
         return folder
     try:
         os.chown(folder, *owner())
     except PermissionError as err:
-        raise RootSquashed(
-            f"{folder} cannot be given to user {UNPRIVILEGED}, who has containers: {err.strerror}. It belongs to user"
-            f" {has.st_uid}, to whom its server maps root (root_squash); write no_root_squash there, or no container"
-        ) from err
+        refusal = f"{folder} cannot be given to user {UNPRIVILEGED}, as whom containers run: {err.strerror}"
+        if not _is_root_squashed(folder):
+            raise ToolFailed(refusal) from err
+        advice = "write no_root_squash in its export, or run the workload without a container"
+        raise RootSquashed(f"{refusal}. Its server maps root to another user (root_squash); {advice}") from err
     return folder
+
+
+def _is_root_squashed(folder: Path) -> bool:
+    """Return whether what root makes in a folder belongs to another user."""
+    try:
+        with tempfile.TemporaryDirectory(dir=folder) as probe:
+            return Path(probe).stat().st_uid != 0
+    except OSError as err:
+        # Permissions do not keep root of this machine from writing, but they do keep the user that it is mapped to.
+        return err.errno == errno.EACCES
 
 
 def _succeeds(argv: Sequence[str], scratch: Path) -> bool:

@@ -13,30 +13,33 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agent.errors import ProvisionFailed
-from agent.programs import tools
+from agent.programs import containers, tools
 
 if TYPE_CHECKING:
     import logging
 
 # A container image of some GiB, on an instance whose network may be slow.
 TIMEOUT_S = 1_800
-BUILT = "storage-matrix/build"
+# The name by which matrices refer to the image that is built of their Dockerfile.
+BUILT_IMAGE = "storage-matrix/build"
 END_OF_OUTPUT = 2_000
 
 
-def provide(wanted: dict[str, Any], may_install: bool, log: logging.Logger) -> dict[str, Any]:
+def provide(needed: dict[str, Any], may_install: bool, log: logging.Logger) -> dict[str, Any]:
     """Install missing parts; return their names and how many seconds that took.
 
-    Raises ToolMissing or ProvisionFailed. If the agent may not change the machine (the local cloud's instances are
-    processes on a user's own) programs must be installed already, and packages and containers are not checked.
+    `needed` has, all optional: `tools` (names of programs), `packages`, `containers` (images to pull), `dockerfile` (of
+    an image to build), `run` (images that the steps use). Raises ToolMissing or ProvisionFailed. If the agent may not
+    change the machine (the local cloud's instances are processes on a user's own) programs must be installed already,
+    and packages and containers are not checked.
     """
-    began, before = time.monotonic(), set(filter(tools.is_present, wanted.get("tools", [])))
-    tools.require(wanted.get("tools", []), may_install, log)
-    installed = [name for name in wanted.get("tools", []) if name not in before]
+    began, before = time.monotonic(), set(filter(tools.is_present, needed.get("tools", [])))
+    tools.require(needed.get("tools", []), may_install, log)
+    installed = [name for name in needed.get("tools", []) if name not in before]
     if may_install:
-        installed += _packages(list(wanted.get("packages", [])), log)
-        installed += _containers(list(wanted.get("containers", [])), wanted.get("dockerfile"), log)
-        _read_containers(set(wanted.get("run", [])) - set(installed), log)
+        installed += _install_packages(needed.get("packages", []), log)
+        installed += _provide_images(needed.get("containers", []), needed.get("dockerfile"), log)
+        _read_images(set(needed.get("run", [])) - set(installed), log)
     return {"installed": installed, "seconds": time.monotonic() - began}
 
 
@@ -50,7 +53,7 @@ def seal(log: logging.Logger) -> None:
     os.sync()
 
 
-def _packages(names: list[str], log: logging.Logger) -> list[str]:
+def _install_packages(names: list[str], log: logging.Logger) -> list[str]:
     absent = [name for name in names if not _is_installed(name)]
     if absent:
         for command in tools.package_commands(absent):
@@ -63,54 +66,65 @@ def _is_installed(name: str) -> bool:
     return subprocess.run(command, capture_output=True, check=False).returncode == 0  # noqa: S603
 
 
-def _containers(names: list[str], dockerfile: str | None, log: logging.Logger) -> list[str]:
+def _provide_images(names: list[str], dockerfile: str | None, log: logging.Logger) -> list[str]:
+    """Pull and build the container images that are missing; return their names."""
     if not names and not dockerfile:
         return []
-    tools.require(["docker"], True, log)
-    _run(["systemctl", "start", "docker"], log)
-    absent = [name for name in names if not _has_image(name)]
+    engine = containers.engine()
+    tools.require([engine], True, log)
+    _start(engine, log)
+    absent = [name for name in names if not _has_image(engine, name)]
     for name in absent:
-        _run(["docker", "pull", "--quiet", name], log)
-    return absent + (_built(dockerfile, log) if dockerfile else [])
+        _run([engine, "pull", "--quiet", name], log)
+    return absent + (_build_image(engine, dockerfile, log) if dockerfile else [])
 
 
-def _has_image(name: str) -> bool:
-    return subprocess.run(["docker", "image", "inspect", name], capture_output=True, check=False).returncode == 0  # noqa: S603, S607
+def _start(engine: str, log: logging.Logger) -> None:
+    # podman has no daemon.
+    if engine == "docker":
+        _run(["systemctl", "start", "docker"], log)
 
 
-def _built(dockerfile: str, log: logging.Logger) -> list[str]:
-    """Build the image, unless one of the same Dockerfile exists."""
-    name = f"{BUILT}:{hashlib.sha256(dockerfile.encode()).hexdigest()[:12]}"
-    if _has_image(name):
+def _has_image(engine: str, name: str) -> bool:
+    return subprocess.run([engine, "image", "inspect", name], capture_output=True, check=False).returncode == 0  # noqa: S603
+
+
+def _build_image(engine: str, dockerfile: str, log: logging.Logger) -> list[str]:
+    """Let BUILT_IMAGE name the image of a Dockerfile; return the name of one that had to be built."""
+    name = f"{BUILT_IMAGE}:{hashlib.sha256(dockerfile.encode()).hexdigest()[:12]}"
+    if _has_image(engine, name):
+        # Another Dockerfile may have been built since.
+        _run([engine, "tag", name, BUILT_IMAGE], log)
         return []
-    _run(["docker", "build", "--quiet", "--tag", name, "--tag", BUILT, "-"], log, text=dockerfile)
+    _run([engine, "build", "--quiet", "--tag", name, "--tag", BUILT_IMAGE, "-"], log, stdin=dockerfile)
     return [name]
 
 
-def _read_containers(names: set[str], log: logging.Logger) -> None:
+def _read_images(names: set[str], log: logging.Logger) -> None:
     """Read every file of the container images that the machine had from the start, which only a baked image has.
 
     EBS fetches a block of the root volume from S3 at its first read, which would otherwise happen in the first sample.
     `export` reads them with any storage driver, and keeps no copy (`save` may write one to the volume).
     """
-    if not names or not tools.find("docker"):
+    engine = containers.engine()
+    if not names or not tools.find(engine):
         return
-    _run(["systemctl", "start", "docker"], log)
+    _start(engine, log)
     # A restarted agent has another pid, so it does not find a container of the one before.
     reader = f"storage-matrix-reader-{os.getpid()}"
-    for name in sorted(filter(_has_image, names)):
+    for name in sorted(name for name in names if _has_image(engine, name)):
         # It is never started; an image without a command of its own needs one to be named.
-        _run(["docker", "create", "--network", "none", "--name", reader, name, "true"], log)
-        _run(["docker", "export", reader], log)
-        _run(["docker", "rm", reader], log)
+        _run([engine, "create", "--network", "none", "--name", reader, name, "true"], log)
+        _run([engine, "export", reader], log)
+        _run([engine, "rm", reader], log)
 
 
-def _run(command: list[str], log: logging.Logger, text: str | None = None) -> None:
+def _run(command: list[str], log: logging.Logger, stdin: str | None = None) -> None:
     log.info("providing: %s", " ".join(command))
     env = {**os.environ, "DEBIAN_FRONTEND": "noninteractive", "LC_ALL": "C"}
     try:
         ended = subprocess.run(  # noqa: S603
-            command, input=text, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, errors="replace",
+            command, input=stdin, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, errors="replace",
             timeout=TIMEOUT_S, env=env, check=False,
         )  # fmt: skip
     except FileNotFoundError as err:

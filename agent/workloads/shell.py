@@ -104,11 +104,11 @@ class ShellWorkload:
             tool = {"name": "bash", "version": tool_box.recorded_version("bash")}
             return _Place(workspace.scratch, env, jobs, tool, lambda command: Command(shell(command), folder))
         # As outside of a container. Of a language that the image lacks bash warns in the last words of each failure.
-        containers.own(folder)
+        containers.make_writable(folder)
         if not workspace.is_read_only:
-            containers.own(cache)
-        closed = {cache} if workspace.is_read_only else set()
-        container = Container(image, {folder: WORK, cache: CACHE}, {**env, "LC_ALL": "C"}, closed)
+            containers.make_writable(cache)
+        read_only = [cache] if workspace.is_read_only else []
+        container = Container(image, {folder: WORK, cache: CACHE}, {**env, "LC_ALL": "C"}, read_only)
         tool = {"name": "container", "version": image, "container_id": container.make_ready(workspace.scratch / "pull")}
 
         # A bridge adds a network hop, which the metadata service's responses do not survive (HttpPutResponseHopLimit of

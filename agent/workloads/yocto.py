@@ -89,9 +89,9 @@ def tools(params: dict[str, Any]) -> set[str]:
 def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
     """Fetch the sources if no instance has, unpack poky, arm bitbake."""
     params = step.params
-    cache = containers.own(workspace.cache(params.get("cache_path")))
+    cache = containers.make_writable(workspace.cache(params.get("cache_path")))
     # OpenEmbedded refuses to build on NFS, so a build is only on the storage if each instance has its own.
-    build = containers.own((workspace.target if job.is_own_storage else workspace.scratch) / "build")
+    build = containers.make_writable((workspace.target if job.is_own_storage else workspace.scratch) / "build")
     container = _container(params, cache, build)
     image_id = container.make_ready(workspace.scratch / "engine")
     marker = cache / f"{params['image']}-{params['release'].replace('/', '-')}.fetched"
@@ -103,7 +103,7 @@ def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
     fetched: dict[str, float] = {}
     # A volume from a snapshot may have been filled long ago.
     if job.is_own_storage and not marker.exists():
-        folder = containers.own(workspace.target / "fetch")
+        folder = containers.make_writable(workspace.target / "fetch")
         fetch = _container(params, cache, folder).command(workspace.scratch, FETCH, fetching, network="bridge")
         began = time.monotonic()
         run(fetch, workspace.scratch / "fetch")
@@ -119,7 +119,7 @@ def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
 def _container(params: dict[str, Any], cache: Path, folder: Path) -> Container:
     return Container(
         params["container"],
-        {folder: "/workspace", cache: "/cache", containers.own(folder / "tmp"): "/tmp"},  # noqa: S108
+        {folder: "/workspace", cache: "/cache", containers.make_writable(folder / "tmp"): "/tmp"},  # noqa: S108
         {"LC_ALL": "en_US.UTF-8"},
     )
 

@@ -37,16 +37,18 @@ def machine(bin_folder, fake_tool, monkeypatch):
     for name in ("dnf", "systemctl"):
         fake_tool(name, f"echo {name} $* >> '{calls}'")
     fake_tool("rpm", '[ "$2" = there ]')
-    fake_tool(
-        "docker",
-        f"""case "$1 $2" in
-      "--version "*) echo Docker;;
-      "image inspect") [ "$3" = there:1 ];;
-      "build --quiet") echo docker $* >> '{calls}'; /bin/cat >> '{calls}';;
-      *) echo docker $* >> '{calls}';;
-    esac""",
-    )
+    fake_tool("docker", engine("docker", calls))
     return lambda: calls.read_text().splitlines()
+
+
+def engine(name, calls):
+    """A container engine that has the image there:1, and those that it built."""
+    return f"""case "$1 $2" in
+      "--version "*) echo Docker;;
+      "image inspect") [ "$3" = there:1 ] || /bin/grep -q -- "--tag $3 " '{calls}';;
+      "build --quiet") echo {name} $* >> '{calls}'; /bin/cat >> '{calls}';;
+      *) echo {name} $* >> '{calls}';;
+    esac"""
 
 
 def test_only_what_is_missing_is_installed(machine):
@@ -61,6 +63,25 @@ def test_only_what_is_missing_is_installed(machine):
         "dnf install -y -q gcc", "systemctl start docker", "docker pull --quiet debian:12",
         f"docker build --quiet --tag {name} --tag storage-matrix/build -", "FROM debian:12",
     ]  # fmt: skip
+
+
+def test_the_common_name_is_that_of_the_dockerfile_at_hand(machine):
+    first, second = "FROM debian:12\n", "FROM debian:11\n"
+
+    names = [provisions.provide({"dockerfile": text}, True, LOG)["installed"] for text in (first, second, first)]
+
+    assert [len(installed) for installed in names] == [1, 1, 0]
+    assert machine()[-1] == f"docker tag {names[0][0]} storage-matrix/build"
+
+
+def test_podman_provides_images_where_it_is_the_engine_of_the_machine(machine, fake_tool, bin_folder):
+    (bin_folder / "docker").unlink()
+    fake_tool("podman", engine("podman", bin_folder / "calls"))
+    needed = {"containers": ["debian:12"], "dockerfile": "FROM debian:12\n", "run": ["there:1"]}
+
+    provisions.provide(needed, True, LOG)
+
+    assert {call.split()[0] for call in machine()} == {"podman", "FROM"}
 
 
 def test_package_managers_speak_the_language_that_their_words_are_read_in(machine, fake_tool, bin_folder, monkeypatch):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -98,18 +99,34 @@ def test_a_tool_that_fails_where_root_is_squashed_says_so(cloud, instance, make_
     assert "root is user 4711 on this storage (root_squash)" in failed["message"]
 
 
-@pytest.mark.parametrize(("owner", "said"), [(65_534, "RootSquashed"), (1000, "")])
-def test_a_folder_for_containers_is_given_to_their_user_unless_it_is_theirs_or_the_server_refuses(
-    tmp_path, owner, said
-):
-    """Mountpoint shows what it mounts as the user's whom its command names, and refuses chown."""
+@pytest.mark.parametrize(
+    ("squashed_to", "owner", "error"),
+    [
+        (65_534, 65_534, "RootSquashed"),
+        # Made by another machine, and closed to the user that root is mapped to.
+        (65_534, 0, "RootSquashed"),
+        # Root without the right to give files away, as on an immutable folder: nobody's server maps it.
+        (0, 65_534, "ToolFailed"),
+        (0, 0, "ToolFailed"),
+        # Mountpoint shows all files as those of the user that its command names, and refuses chown.
+        (0, 1000, ""),
+    ],
+)
+def test_only_a_server_that_maps_root_to_another_user_is_reported_as_root_squash(tmp_path, squashed_to, owner, error):
     python = root_without(tmp_path, "chown")
-    folder = tmp_path / "cache"
-    folder.mkdir()
-    os.chown(folder, owner, owner)
-    own = "import pathlib, sys; from agent.programs import containers; containers.own(pathlib.Path(sys.argv[1]))"
+    # As a server of NFS does: the file system takes root for the other user.
+    code = (
+        "import ctypes, pathlib, sys; from agent.programs import containers; libc = ctypes.CDLL(None);"
+        f" libc.setfsuid({squashed_to}); containers.make_writable(pathlib.Path(sys.argv[1]))"
+    )
 
-    done = subprocess.run([python, "-c", own, str(folder)], capture_output=True, text=True, check=False, cwd=ROOT)
+    # Of pytest's folders other users see nothing.
+    with tempfile.TemporaryDirectory() as place:
+        Path(place).chmod(0o711)
+        folder = Path(place) / "cache"
+        folder.mkdir(mode=0o755)
+        os.chown(folder, owner, owner)
+        done = subprocess.run([python, "-c", code, str(folder)], capture_output=True, text=True, check=False, cwd=ROOT)
 
-    assert (done.returncode != 0) == bool(said)
-    assert said in done.stderr
+    assert (done.returncode != 0) == bool(error)
+    assert error in done.stderr
