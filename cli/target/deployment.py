@@ -22,12 +22,17 @@ from local.programs.liveness import is_alive
 DEFAULT_STACK = "storage-matrix"
 OUTPUTS = ("StateMachineArn", "BucketName", "TableName", "ReapFunctionName")
 
-# A Lambda function may run for 15 minutes; its response gets one more.
-INVOKE_TIMEOUT_S = 960
 # A network may recover. The local cloud does not, and a command must report that within 5 s: a retry waits up to 1 s.
 ATTEMPTS = {"aws": 5, "local": 2}
-# For one of many regions, which a firewall may block: the others must not wait 5 minutes for it.
-CONNECT_S, READ_S = 3, 20
+# How a client sends a request. "brief" fails after some seconds: for one of many regions, which a firewall may block,
+# because the others must not wait 5 minutes for it. "once" is never sent again: an invocation whose response is late
+# would start the function twice. A function may run for 15 minutes; its response gets one more.
+Manner = Literal["retried", "brief", "once"]
+TIMEOUTS: dict[Manner, dict[str, Any]] = {
+    "retried": {},
+    "brief": {"connect_timeout": 3, "read_timeout": 20},
+    "once": {"read_timeout": 960},
+}
 # User settings that botocore reads, by their names in its configuration, the environment and defaults: here none.
 WITHOUT_PROFILE = {
     "profile": (None, None, None, None),
@@ -66,11 +71,11 @@ class Deployment:
         region = f" --region {self.region}" if self.region else ""
         return f"--stack {self.stack}{region}"
 
-    def client(self, service: str, *, is_patient: bool = True) -> Any:
-        """Return a boto3 client of this deployment; with `is_patient` false, a call fails after some seconds."""
+    def client(self, service: str, *, manner: Manner = "retried") -> Any:
+        """Return a boto3 client of this deployment."""
         with _MAKING:
             session = session_of(self.environment, self.access_key, self.secret_key)
-            return client_of(session, service, self.region, self.endpoint, self.environment, is_patient)
+            return client_of(session, service, self.region, self.endpoint, self.environment, manner)
 
 
 # Threads may use one client, but must not make clients of one session at the same time.
@@ -91,23 +96,17 @@ def session_of(environment: str, access_key: str | None, secret_key: str | None)
 
 @cache
 def client_of(
-    session: Any, service: str, region: str | None, endpoint: str | None, environment: str, is_patient: bool
+    session: Any, service: str, region: str | None, endpoint: str | None, environment: str, manner: Manner
 ) -> Any:
     """Return a client, kept like its session."""
     from botocore.config import Config
 
     # IAM throttles its simulator, which `matrix verify` asks some 330 times; this mode slows down to its rate.
+    attempts = 1 if manner == "once" else ATTEMPTS[environment]
     config = Config(
-        retries={
-            "mode": "adaptive" if service == "iam" else "standard",
-            "total_max_attempts": ATTEMPTS[environment],
-        }
+        retries={"mode": "adaptive" if service == "iam" else "standard", "total_max_attempts": attempts},
+        **TIMEOUTS[manner],
     )
-    if not is_patient:
-        config = config.merge(Config(connect_timeout=CONNECT_S, read_timeout=READ_S))
-    if service == "lambda":
-        # An invocation with a late response must not be retried, because a retry would start the function twice.
-        config = Config(read_timeout=INVOKE_TIMEOUT_S, retries={"total_max_attempts": 1})
     if environment == "local":
         # No request to this machine may use a proxy.
         config = config.merge(Config(proxies={}, use_fips_endpoint=False, use_dualstack_endpoint=False))

@@ -94,7 +94,7 @@ def _products(query: Query) -> list[str]:
 
 def _region(name: str, types: list[str], wanted_as_spot: list[str]) -> tuple[Region, dict[str, SpotPrice]]:
     """Return the instance types that a region offers, and prices of Spot; a refusal is the region's reason."""
-    ec2 = Deployment("aws", "", name, endpoint=None).client("ec2", is_patient=False)
+    ec2 = Deployment("aws", "", name, endpoint=None).client("ec2", manner="brief")
     try:
         offered = ec2.get_paginator("describe_instance_type_offerings").paginate(
             LocationType="region", Filters=[{"Name": "instance-type", "Values": types}]

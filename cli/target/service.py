@@ -273,7 +273,9 @@ class Service:
         asked = {"run": run, "dryRun": dry_run, "images": images, "owner": owner, "olderThanS": older_than_s}
         event = {name: value for name, value in asked.items() if value}
         name = self.deployment.outputs["ReapFunctionName"]
-        answer = self.deployment.client("lambda").invoke(FunctionName=name, Payload=json.dumps(event).encode())
+        answer = self.deployment.client("lambda", manner="once").invoke(
+            FunctionName=name, Payload=json.dumps(event).encode()
+        )
         document: dict[str, Any] = json.loads(answer["Payload"].read() or b"{}")
         if answer.get("FunctionError"):
             raise FunctionFailed(

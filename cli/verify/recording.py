@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from cli.target.deployment import Deployment
+from cli.target.deployment import Deployment, Manner
 
 # Replace each id consistently with the same stand-in, so that a response still matches its request.
 PATTERNS: dict[str, re.Pattern[str]] = {
@@ -95,8 +95,8 @@ class RecordedDeployment(Deployment):
 
     recorder: Recorder = field(default_factory=Recorder)
 
-    def client(self, service: str, *, is_patient: bool = True) -> Any:
-        client = super().client(service, is_patient=is_patient)
+    def client(self, service: str, *, manner: Manner = "retried") -> Any:
+        client = super().client(service, manner=manner)
         self.recorder.watch(client)
         return client
 

@@ -190,3 +190,20 @@ def test_a_stack_of_something_else_is_refused(stack, matrix):
 
     assert said.exit_code == 1
     assert "has no output TableName" in said.stderr
+
+
+@pytest.mark.parametrize(
+    ("service", "how", "attempts", "read_timeout_s"),
+    [
+        ("lambda", {}, 5, 60),
+        # A late answer of Reap must not start it twice.
+        ("lambda", {"manner": "once"}, 1, 960),
+        ("ec2", {"manner": "brief"}, 5, 20),
+    ],
+)
+def test_a_client_repeats_its_requests_as_its_caller_can_bear(service, how, attempts, read_timeout_s):
+    deployment = Deployment("aws", "s", "eu-west-1", endpoint=None, access_key="a", secret_key="b")  # noqa: S106
+
+    config = deployment.client(service, **how).meta.config
+
+    assert (config.retries["total_max_attempts"], config.read_timeout) == (attempts, read_timeout_s)
