@@ -10,7 +10,7 @@ from local.step_functions import state_rules
 ENDINGS = ("Succeed", "Fail")
 # Fields of a state with nested state machines; their variable scopes are inside that of the state.
 NESTED = state_rules.NESTED
-LONGEST_S = state_rules.LONGEST_S
+MAX_SECONDS = state_rules.MAX_SECONDS
 
 
 def problems(definition: dict[str, Any]) -> list[str]:
@@ -18,8 +18,10 @@ def problems(definition: dict[str, Any]) -> list[str]:
     names = Counter(_names(definition))
     twice = [f"DUPLICATE_STATE_NAME: Duplicate State name: {name} at /States" for name, n in names.items() if n > 1]
     timeout = definition.get("TimeoutSeconds", 1)
-    if not isinstance(timeout, int) or not 1 <= timeout <= LONGEST_S:
-        twice.append(f"SCHEMA_VALIDATION_FAILED: {timeout!r} is not a number from 1 to {LONGEST_S} at /TimeoutSeconds")
+    if not isinstance(timeout, int) or not 1 <= timeout <= MAX_SECONDS:
+        twice.append(
+            f"SCHEMA_VALIDATION_FAILED: {timeout!r} is not a number from 1 to {MAX_SECONDS} at /TimeoutSeconds"
+        )
     return twice + _problems_of_machine(definition, "", frozenset(), frozenset(), "JSONPath")
 
 

@@ -12,14 +12,14 @@ import jsonata
 
 # Fields of a state in JSONata, by its type.
 COMMON = {"Type", "Comment", "QueryLanguage"}
-GOES_ON = {"Next", "End", "Output", "Assign"}
-CALLS = GOES_ON | {"Retry", "Catch"}
+CONTINUES = {"Next", "End", "Output", "Assign"}
+CALLS = CONTINUES | {"Retry", "Catch"}
 FIELDS = {
     "Task": CALLS | {"Resource", "Credentials", "TimeoutSeconds", "HeartbeatSeconds", "Arguments"},
     "Map": CALLS | {"Items", "ItemSelector", "ItemProcessor", "MaxConcurrency"},
     "Parallel": CALLS | {"Branches", "Arguments"},
-    "Pass": GOES_ON,
-    "Wait": GOES_ON | {"Seconds", "Timestamp"},
+    "Pass": CONTINUES,
+    "Wait": CONTINUES | {"Seconds", "Timestamp"},
     "Choice": {"Choices", "Default", "Output", "Assign"},
     "Succeed": {"Output"},
     "Fail": {"Error", "Cause"},
@@ -30,8 +30,8 @@ PREDEFINED_ERRORS = {"ALL", "BranchFailed", "DataLimitExceeded", "ExceedTolerate
                      "Http.Socket", "IntrinsicFailure", "ItemReaderFailed", "NoChoiceMatched", "ParameterPathFailure",
                      "Permissions", "QueryEvaluationError", "ResultPathMatchFailure", "ResultWriterFailed", "Runtime",
                      "TaskFailed", "Timeout"}  # fmt: skip
-LONGEST_S, LONGEST_DELAY_S = 99_999_999, 31_622_400
-LONGEST_NAME = 80
+MAX_SECONDS, MAX_DELAY_S = 99_999_999, 31_622_400
+MAX_NAME_LENGTH = 80
 # Fields that hold states of their own, whose expressions are judged with them.
 NESTED = ("ItemProcessor", "Iterator", "Branches")
 REFUSED = "SCHEMA_VALIDATION_FAILED"
@@ -39,18 +39,18 @@ REFUSED = "SCHEMA_VALIDATION_FAILED"
 
 def problems(name: str, state: dict[str, Any], here: str, language: str) -> Iterator[str]:
     """Yield the problems of a state by itself; `language` is the query language of its expressions."""
-    if len(name) > LONGEST_NAME:
+    if len(name) > MAX_NAME_LENGTH:
         yield f"{REFUSED}: the name of a state has at most 80 characters at {here}"
     if "Next" in state and "End" in state:
         yield f"{REFUSED}: a state has Next or End, not both at {here}"
-    yield from _of_error_handlers(state, here)
+    yield from _error_handler_problems(state, here)
     if language == "JSONata" and state.get("Type") in FIELDS:
-        yield from _of_fields(state, here)
-        yield from _of_type(state, here)
-        yield from _of_expressions(state, here)
+        yield from _field_problems(state, here)
+        yield from _type_problems(state, here)
+        yield from _expression_problems(state, here)
 
 
-def _of_fields(state: dict[str, Any], here: str) -> Iterator[str]:
+def _field_problems(state: dict[str, Any], here: str) -> Iterator[str]:
     allowed = COMMON | FIELDS[state["Type"]] | ({"Iterator"} if state["Type"] == "Map" else set())
     if state["Type"] == "Map" and _is_distributed(state):
         allowed |= OF_DISTRIBUTED_MAPS
@@ -58,7 +58,7 @@ def _of_fields(state: dict[str, Any], here: str) -> Iterator[str]:
         yield f"{REFUSED}: the field '{field}' is not supported in this state at {here}/{field}"
 
 
-def _of_type(state: dict[str, Any], here: str) -> Iterator[str]:
+def _type_problems(state: dict[str, Any], here: str) -> Iterator[str]:
     """Yield fields that a state of its type lacks, and invalid values of its fields."""
     kind = state["Type"]
     required = {"Task": "Resource", "Parallel": "Branches", "Choice": "Choices"}.get(kind)
@@ -67,19 +67,21 @@ def _of_type(state: dict[str, Any], here: str) -> Iterator[str]:
     if kind == "Wait":
         if len(state.keys() & {"Seconds", "Timestamp"}) != 1:
             yield f"{REFUSED}: exactly one of 'Seconds' and 'Timestamp' is required at {here}"
-        yield from _outside(state, "Seconds", (0, LONGEST_S), here)
+        yield from _range_problems(state, "Seconds", (0, MAX_SECONDS), here)
     if kind == "Task":
-        yield from _outside(state, "TimeoutSeconds", (1, LONGEST_S), here)
-        yield from _outside(state, "HeartbeatSeconds", (1, _number(state.get("TimeoutSeconds"), LONGEST_S) - 1), here)
+        yield from _range_problems(state, "TimeoutSeconds", (1, MAX_SECONDS), here)
+        # The heartbeat must be shorter than the timeout (states-language.net, Timeouts).
+        timeout_s = _number(state.get("TimeoutSeconds"), MAX_SECONDS)
+        yield from _range_problems(state, "HeartbeatSeconds", (1, timeout_s - 1), here)
     if kind == "Choice":
         for index, rule in enumerate(state.get("Choices", [])):
             if not {"Condition", "Next"} <= rule.keys():
                 yield f"{REFUSED}: a rule has a Condition and a Next at {here}/Choices[{index}]"
     if kind == "Map":
-        yield from _of_map(state, here)
+        yield from _map_problems(state, here)
 
 
-def _of_map(state: dict[str, Any], here: str) -> Iterator[str]:
+def _map_problems(state: dict[str, Any], here: str) -> Iterator[str]:
     if not state.keys() & {"ItemProcessor", "Iterator"}:
         yield f"{REFUSED}: 'ItemProcessor' is required at {here}"
     processor = state.get("ItemProcessor", {}).get("ProcessorConfig", {})
@@ -91,18 +93,18 @@ def _of_map(state: dict[str, Any], here: str) -> Iterator[str]:
         yield f"{REFUSED}: a Map has Items or an ItemReader, not both at {here}"
     if not re.fullmatch(r"[^\s?*<>{}\[\]:;,\\|^~$#%&`\"\x00-\x1f\x7f-\x9f]{0,40}", state.get("Label", "")):
         yield f"{REFUSED}: a Label has at most 40 characters, none of them special at {here}/Label"
-    yield from _outside(state, "ToleratedFailurePercentage", (0, 100), here)
-    yield from _outside(state, "MaxConcurrency", (0, LONGEST_S), here)
+    yield from _range_problems(state, "ToleratedFailurePercentage", (0, 100), here)
+    yield from _range_problems(state, "MaxConcurrency", (0, MAX_SECONDS), here)
 
 
-def _outside(fields: dict[str, Any], name: str, limits: tuple[float, float], here: str) -> Iterator[str]:
-    """Yield a number that is outside of its limits; an expression cannot be checked before it runs."""
-    value = fields.get(name, limits[0])
-    if isinstance(value, str) and value.startswith("{%"):
+def _range_problems(fields: dict[str, Any], name: str, limits: tuple[float, float], here: str) -> Iterator[str]:
+    """Yield a field that has no number within its limits; an expression cannot be checked before it runs."""
+    value: Any = fields.get(name)
+    if name not in fields or (isinstance(value, str) and value.startswith("{%")):
         return
     is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
     if not is_number or not limits[0] <= value <= limits[1]:
-        yield f"{REFUSED}: {value!r} is not a number from {limits[0]:g} to {limits[1]:g} at {here}/{name}"
+        yield f"{REFUSED}: {value!r} is not a number from {limits[0]} to {limits[1]} at {here}/{name}"
 
 
 def _number(value: Any, otherwise: float) -> float:
@@ -113,7 +115,7 @@ def _is_distributed(state: dict[str, Any]) -> bool:
     return bool(state.get("ItemProcessor", {}).get("ProcessorConfig", {}).get("Mode") == "DISTRIBUTED")
 
 
-def _of_error_handlers(state: dict[str, Any], here: str) -> Iterator[str]:
+def _error_handler_problems(state: dict[str, Any], here: str) -> Iterator[str]:
     for field in ("Retry", "Catch"):
         handlers = state.get(field, [])
         for index, handler in enumerate(handlers):
@@ -128,25 +130,25 @@ def _of_error_handlers(state: dict[str, Any], here: str) -> Iterator[str]:
             if field == "Catch" and "Next" not in handler:
                 yield f"{REFUSED}: 'Next' is required at {path}"
             if field == "Retry":
-                yield from _of_retrier(handler, path)
+                yield from _retrier_problems(handler, path)
 
 
-def _of_retrier(retrier: dict[str, Any], here: str) -> Iterator[str]:
+def _retrier_problems(retrier: dict[str, Any], here: str) -> Iterator[str]:
     for field in sorted(retrier.keys() - {"ErrorEquals", "IntervalSeconds", "MaxAttempts", "BackoffRate",
                                           "MaxDelaySeconds", "JitterStrategy", "Comment"}):  # fmt: skip
         yield f"{REFUSED}: the field '{field}' is not supported in a Retry at {here}/{field}"
-    yield from _outside(retrier, "IntervalSeconds", (1, LONGEST_S), here)
-    yield from _outside(retrier, "MaxAttempts", (0, LONGEST_S), here)
-    yield from _outside(retrier, "BackoffRate", (1, float("inf")), here)
+    yield from _range_problems(retrier, "IntervalSeconds", (1, MAX_SECONDS), here)
+    yield from _range_problems(retrier, "MaxAttempts", (0, MAX_SECONDS), here)
+    yield from _range_problems(retrier, "BackoffRate", (1, float("inf")), here)
     if "MaxDelaySeconds" in retrier:
         # "Must be greater than IntervalSeconds and less than 31622400" (concepts-error-handling)
         least = _number(retrier.get("IntervalSeconds"), 1) + 1
-        yield from _outside(retrier, "MaxDelaySeconds", (least, LONGEST_DELAY_S - 1), here)
+        yield from _range_problems(retrier, "MaxDelaySeconds", (least, MAX_DELAY_S - 1), here)
     if retrier.get("JitterStrategy", "NONE") not in ("FULL", "NONE"):
         yield f"{REFUSED}: JitterStrategy is FULL or NONE at {here}/JitterStrategy"
 
 
-def _of_expressions(state: dict[str, Any], here: str) -> Iterator[str]:
+def _expression_problems(state: dict[str, Any], here: str) -> Iterator[str]:
     """Yield the problems of a state's expressions, and of the names of its variables."""
     has_result = state["Type"] in ("Task", "Map", "Parallel")
     for field, value in state.items():
@@ -158,10 +160,10 @@ def _of_expressions(state: dict[str, Any], here: str) -> Iterator[str]:
                 known |= {"result"}
             if field == "Catch":
                 known |= {"errorOutput"}
-            yield from _of_text(text, known, path)
+            yield from _text_problems(text, known, path)
     for holder in [state, *state.get("Choices", []), *state.get("Catch", [])]:
         for name in holder.get("Assign", {}):
-            if not name.isidentifier() or len(name) > LONGEST_NAME or name == "states":
+            if not name.isidentifier() or len(name) > MAX_NAME_LENGTH or name == "states":
                 yield f"{REFUSED}: '{name}' cannot be the name of a variable at {here}/Assign"
 
 
@@ -179,7 +181,7 @@ def _texts(value: Any, path: str) -> Iterator[tuple[str, str]]:
         yield path, value
 
 
-def _of_text(text: str, known: set[str], here: str) -> Iterator[str]:
+def _text_problems(text: str, known: set[str], here: str) -> Iterator[str]:
     """Yield the problems of a text that may be an expression; `known` are the members of $states."""
     if not text.startswith("{%"):
         return

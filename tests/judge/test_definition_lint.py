@@ -116,3 +116,14 @@ def test_a_definition_that_step_functions_refuses_is_refused(entry: dict[str, An
     found = problems(definition | entry.get("besides", {}))
 
     assert any(entry["says"] in problem for problem in found), found
+
+
+def test_a_timeout_of_one_second_asks_for_no_heartbeat_and_limits_are_written_out():
+    task = {"Type": "Task", "Resource": "arn:aws:states:::lambda:invoke", "End": True}
+
+    def found(**fields: Any) -> list[str]:
+        return problems({"QueryLanguage": "JSONata", "StartAt": "A", "States": {"A": task | fields}})
+
+    assert found(TimeoutSeconds=1) == []
+    [problem] = found(TimeoutSeconds=100_000_000)
+    assert "from 1 to 99999999 at" in problem
