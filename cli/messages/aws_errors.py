@@ -34,10 +34,8 @@ ENABLE_REGION = (
 )
 EVENTS = "read why: `aws cloudformation describe-stack-events --stack-name STACK`"
 
-# A stack is named by its state alone, or in CloudFormation's refusal: "Stack:ARN is in ROLLBACK_COMPLETE state and can
-# not be updated". States of other resources have the same names.
-_STACK = r"(?:^|\bStack:\S+ is in )"
-# Causes by patterns in the error code and in the message; the first row that fits decides.
+# Causes by patterns in the error code and in the message; the first row that fits decides. A message without a code is
+# the state of a stack.
 CAUSES: tuple[tuple[str, str, str, str], ...] = (
     ("ExpiredToken", "", "your AWS credentials have expired", LOG_IN),
     ("RequestExpired", "", "your AWS credentials have expired, or this machine's clock is wrong", LOG_IN),
@@ -48,9 +46,6 @@ CAUSES: tuple[tuple[str, str, str, str], ...] = (
     ("InvalidClientTokenId|UnrecognizedClient", "", "AWS does not know your access key in this region",
      f"{LOG_IN}; in a region that accounts enable first: {ENABLE_REGION}"),
     ("SignatureDoesNotMatch", "", "AWS refuses the signature of your secret key", LOG_IN),
-    ("AuthFailure.ServiceLinkedRoleCreationNotPermitted", "",
-     "you may not create the role of Spot, which an account needs once",
-     "let an administrator create it: `aws iam create-service-linked-role --aws-service-name spot.amazonaws.com`"),
     ("AuthFailure", "", "AWS does not accept your credentials in this region",
      f"{LOG_IN}; check this machine's clock (`date -u`); in a region that accounts enable first: {ENABLE_REGION}"),
     ("OptInRequired", "", "your account may not use this service in this region yet",
@@ -60,24 +55,20 @@ CAUSES: tuple[tuple[str, str, str, str], ...] = (
     ("PendingVerification", "", "AWS still checks your account in this region",
      "wait for its e-mail (minutes, at most 4 hours), then run again; or choose another --region"),
     ("Blocked", "", "AWS has blocked this account", "open a case with AWS Support (Account and billing)"),
-    ("VcpuLimitExceeded", "", "your vCPU quota is too small for this fleet",
-     "write a smaller fleet or instance type, or request more (Service Quotas, Amazon EC2, Running … instances)"),
     ("AccessDenied|UnauthorizedOperation", "", "AWS denies access",
      "ask for the action named above, or choose another account with AWS_PROFILE"),
     ("Throttling|TooManyRequests|RequestLimitExceeded", "", "AWS throttles the requests of this account",
      "wait a minute and try again: nothing was lost"),
-    ("InsufficientCapabilities", "", "a stack with IAM roles needs your consent",
-     "deploy with `sam deploy`, whose samconfig.toml gives it, or add --capabilities CAPABILITY_IAM"),
-    ("", rf"{_STACK}(?:IMPORT_|UPDATE_)ROLLBACK_FAILED\b", "an update of this stack failed, and its rollback too",
+    ("", r"^(?:IMPORT_|UPDATE_)ROLLBACK_FAILED$", "an update of this stack failed, and its rollback too",
      f"{EVENTS}; then `aws cloudformation continue-update-rollback --stack-name STACK`"),
-    ("", rf"{_STACK}(?:ROLLBACK_COMPLETE|CREATE_FAILED|ROLLBACK_FAILED)\b",
+    ("", r"^(?:ROLLBACK_COMPLETE|CREATE_FAILED|ROLLBACK_FAILED)$",
      "the first deployment of this stack failed; CloudFormation can only delete it",
      f"{EVENTS}; then `sam delete` and {DEPLOY}"),
-    ("", rf"{_STACK}DELETE_FAILED\b", "this stack could not be deleted whole",
+    ("", r"^DELETE_FAILED$", "this stack could not be deleted whole",
      f"{EVENTS}; remove what is named (`matrix reap`), then `sam delete` again"),
-    ("", rf"{_STACK}UPDATE_FAILED\b", "an update of this stack failed",
+    ("", r"^UPDATE_FAILED$", "an update of this stack failed",
      f"{EVENTS}; then `aws cloudformation rollback-stack --stack-name STACK`"),
-    ("", rf"{_STACK}[A-Z_]+_IN_PROGRESS\b", "CloudFormation is still working on this stack",
+    ("", r"^[A-Z_]+_IN_PROGRESS$", "CloudFormation is still working on this stack",
      "wait until it is done, then try again: `aws cloudformation describe-stacks --stack-name STACK`"),
     ("ExecutionAlreadyExists", "", "a run of this name exists already",
      "choose another --name, or watch it: `matrix watch`"),

@@ -43,43 +43,25 @@ def test_each_error_says_what_to_try_next(error, meaning, advice):
     assert advice in said.advice
 
 
-STACK = "Stack:arn:aws:cloudformation:eu-west-1:1:stack/storage-matrix/1 is in {} state and can not be updated."
 VERIFYING = "Your request for accessing resources in this region is being validated, and you will not be able to launch"
 # As users report these in public issues (scrapoxy 202, org-formation-cli 465).
 NO_STS = (
     "STS is not activated in this region for account:123456789012. Your account administrator can activate STS in this"
     " region using the IAM Console."
 )
-VCPUS = (
-    "You have requested more vCPU capacity than your current vCPU limit of 0 allows for the instance bucket that the"
-    " specified instance type belongs to. Please visit http://aws.amazon.com/contact-us/ec2-request to request an"
-    " adjustment to this limit."
-)
 
 
 @pytest.mark.parametrize(
     ("code", "message", "cause", "advice"),
     [
-        ("ValidationError", STACK.format("ROLLBACK_COMPLETE"), "first deployment of this stack failed", "sam delete"),
-        ("ValidationError", STACK.format("ROLLBACK_FAILED"), "first deployment of this stack failed", "sam delete"),
-        ("ValidationError", STACK.format("UPDATE_ROLLBACK_FAILED"), "its rollback too", "continue-update-rollback"),
-        ("ValidationError", STACK.format("UPDATE_FAILED"), "an update of this stack failed", "rollback-stack"),
-        ("ValidationError", STACK.format("DELETE_FAILED"), "could not be deleted whole", "matrix reap"),
-        ("ValidationError", STACK.format("UPDATE_ROLLBACK_COMPLETE_CLEANUP_IN_PROGRESS"), "still working", "wait"),
-        ("ValidationError", STACK.format("DELETE_IN_PROGRESS"), "still working", "wait"),
-        ("InsufficientCapabilitiesException", "Requires capabilities : [CAPABILITY_IAM]", "consent", "CAPABILITY_IAM"),
         ("AuthFailure", "AWS was not able to validate the provided access credentials", "in this region", "date -u"),
-        ("AuthFailure.ServiceLinkedRoleCreationNotPermitted", "The provided credentials do not have permission to"
-         " create the service-linked role for EC2 Spot Instances.", "role of Spot", "spot.amazonaws.com"),
         ("OptInRequired", "You are not subscribed to this service. Please go to http://aws.amazon.com to subscribe.",
          "may not use this service", "enable-region"),
         ("PendingVerification", VERIFYING, "still checks your account", "4 hours"),
-        ("VcpuLimitExceeded", VCPUS, "vCPU quota is too small", "Service Quotas"),
         ("RegionDisabledException", NO_STS, "or STS in it", "activate STS"),
         ("InvalidClientTokenId", "The security token included in the request is invalid.", "in this region",
          "enable-region"),
-        # A stack in this state can be updated, and nothing is known of these.
-        ("ValidationError", STACK.format("UPDATE_ROLLBACK_COMPLETE"), "AWS refuses", "--debug"),
+        # Nothing is known of these.
         ("BadRequest", "The file system is in CREATE_FAILED state.", "AWS refuses", "--debug"),
         ("ValidationError", "Parameters: [VpcId] must have values" + " x" * 500, "AWS refuses", "--debug"),
     ],
