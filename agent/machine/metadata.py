@@ -1,6 +1,6 @@
-"""Who this instance is, from the EC2 instance metadata service, version 2 (session tokens) only.
+"""What the EC2 instance metadata service says about this instance, by version 2 (session tokens) only.
 
-botocore asks the same service for the role's keys by itself, but has no public way to ask it for anything else.
+botocore reads the role's keys from the same service, but offers no public way to read anything else.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ SESSION_S = 60
 # At boot the network may come up after user data starts: 8 attempts with doubling pauses wait about 25 s.
 ATTEMPTS = 8
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.2, 10.0
-# Through a proxy the question would come from somebody else.
+# A proxy would send the request from its own machine, and answer for that.
 OPENER = build_opener(ProxyHandler({}))
 
 
@@ -45,12 +45,12 @@ def identify(endpoint: str | None = None, attempts: int = ATTEMPTS) -> Identity:
     """Identify the instance with one session token, at `endpoint` or AWS_EC2_METADATA_SERVICE_ENDPOINT."""
     root = (endpoint or os.environ.get("AWS_EC2_METADATA_SERVICE_ENDPOINT") or DEFAULT_ENDPOINT).rstrip("/")
     token_path, entries = f"{root}/latest/api/token", f"{root}/latest/meta-data/"
-    token = _ask("PUT", token_path, {"X-aws-ec2-metadata-token-ttl-seconds": str(SESSION_S)}, attempts)
+    token = _send("PUT", token_path, {"X-aws-ec2-metadata-token-ttl-seconds": str(SESSION_S)}, attempts)
     if not token:
         raise MetadataUnavailable(f"{token_path} is not there; is IMDSv2 switched on?")
 
     def entry(name: str) -> str:
-        return _ask("GET", entries + name, {"X-aws-ec2-metadata-token": token}, attempts)
+        return _send("GET", entries + name, {"X-aws-ec2-metadata-token": token}, attempts)
 
     identity = Identity(
         instance_id=entry("instance-id"),
@@ -66,28 +66,28 @@ def identify(endpoint: str | None = None, attempts: int = ATTEMPTS) -> Identity:
     return identity
 
 
-def _ask(method: str, url: str, headers: dict[str, str], attempts: int) -> str:
-    """The answer's text; empty when the service has no such entry."""
-    # A PUT without a body must still send its length, because some servers wait for one otherwise.
+def _send(method: str, url: str, headers: dict[str, str], attempts: int) -> str:
+    """Return the text of the response; empty if the service has no such entry."""
+    # Some servers wait for the length of a PUT, so send it even for an empty body.
     request = Request(url, b"" if method == "PUT" else None, headers, method=method)  # noqa: S310 not a user's URL
 
-    def ask() -> str:
+    def attempt() -> str:
         try:
-            with OPENER.open(request, timeout=TIMEOUT_S) as answer:
-                return str(answer.read().decode())
+            with OPENER.open(request, timeout=TIMEOUT_S) as response:
+                return str(response.read().decode())
         except HTTPError as err:
             if err.code == http.client.NOT_FOUND:
                 return ""
             raise
 
     try:
-        return retried(url, ask, _pauses(attempts - 1))
+        return retried(url, attempt, _pauses(attempts - 1))
     except HTTPError as err:
         raise MetadataUnavailable(f"{url} answered {err.code}; is IMDSv2 switched on?") from err
     except GaveUp as err:
         raise MetadataUnavailable(f"{url} did not answer {attempts} times: {err}") from err
     except (OSError, http.client.HTTPException) as err:
-        raise MetadataUnavailable(f"{url} cannot be asked: {err}") from err
+        raise MetadataUnavailable(f"{url} cannot be reached: {err}") from err
 
 
 def _pauses(count: int) -> Iterator[float]:

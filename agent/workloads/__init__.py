@@ -51,8 +51,10 @@ class WorkloadModule(Protocol):
     """Interface of a workload's module. `params` are those of a point. A module may also have:
 
     - `tools(params)`, the programs that the point needs: by default none;
-    - `calibration(params, room)`, parameters and metric to measure its tool's ceiling in `room` bytes of memory: by
-      default None, as where it is not possible.
+    - `calibration(params, room)`, how to find its tool's ceiling, which is what the tool does in memory, without a
+      storage: the parameters of a short step of the same kind that fits into `room` bytes, and the metric that is the
+      ceiling. `dd` of 1 GiB in blocks of 1 MiB: the same with as many blocks as fit, and `mb_per_s`. By default None:
+      the tool has no such ceiling.
     """
 
     def problems(self, params: dict[str, Any]) -> list[str]:
@@ -75,7 +77,7 @@ def tools(kind: str, params: dict[str, Any]) -> set[str]:
 
 
 def calibration(kind: str, params: dict[str, Any], room: int) -> tuple[dict[str, Any], str] | None:
-    """Return (parameters, metric) to measure a tool's ceiling in `room` bytes of memory. None: not possible."""
+    """Return parameters and metric of the step that finds a tool's ceiling; None if it has none."""
     found: tuple[dict[str, Any], str] | None = getattr(_module(kind), "calibration", lambda *_: None)(params, room)
     return found
 

@@ -116,7 +116,7 @@ def _place(run: FoundRun) -> Path:
 def documents(run: FoundRun) -> Documents:
     """Return the documents of a report besides the summary: plan, receipt, objective, each cell's single values."""
     return {
-        "results": metrics.refreshed(run.store, run.summary, run.results()),
+        "results": metrics.with_late_metrics(run.store, run.summary, run.results()),
         "plan": readable(run.plan),
         "receipt": readable(run.receipt),
         "objective": (readable(run.matrix) or {}).get("objective"),

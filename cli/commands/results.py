@@ -63,7 +63,7 @@ def results(
     """
     format_ = Format(options.chosen_format(format_, Format.TABLE, as_json=as_json))
     stored = find(run, Place(local, stack, region))
-    summary = metrics.refreshed_summary(stored.store, stored.summary)
+    summary = metrics.summary_with_late_metrics(stored.store, stored.summary)
     if format_ in (Format.CSV, Format.JSONL, Format.OPENMETRICS) and summary["status"] == STATUS:
         # The other formats show warnings themselves.
         terminal.print_wrapped(terminal.stderr(), f"Warning: {summary['warnings'][0]}")

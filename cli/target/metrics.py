@@ -14,24 +14,27 @@ from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.documents.watched import CloudWatchMetrics, WatchedResources
 
 
-def refreshed(
+def with_late_metrics(
     store: RunStore, summary: SummaryDocument, results: Mapping[str, ResultDocument]
 ) -> dict[str, ResultDocument]:
-    """Return the results of a run on AWS with its current metrics, or unchanged if these cannot be read."""
+    """Return the results of a run on AWS, each with the metrics that arrived after its analysis.
+
+    Results stay as they are if CloudWatch cannot be asked.
+    """
     if store.metric_pages is None or summary.get("environment") != "aws":
         return dict(results)
-    apart = [result for result in results.values() if "launches" in result and _is_provisional(result)]
-    again = relaunched.joined(
-        RunDocuments(store, summary["run"]), apart, refresh=partial(_refreshed, store.metric_pages)
-    )
-    return {**_refreshed(store.metric_pages, results), **again}
+    read_again = partial(_read_again, store.metric_pages)
+    # The metrics of a cell that was launched several times are in the results of its launches.
+    several = [result for result in results.values() if "launches" in result and _is_provisional(result)]
+    joined = relaunched.joined(RunDocuments(store, summary["run"]), several, refresh=read_again)
+    return {**read_again(results), **joined}
 
 
 def _is_provisional(cell: ResultDocument) -> bool:
     return "bottleneck" in cell and cell["bottleneck"]["is_provisional"]
 
 
-def _refreshed(pages: MetricPages, results: Mapping[str, ResultDocument]) -> dict[str, ResultDocument]:
+def _read_again(pages: MetricPages, results: Mapping[str, ResultDocument]) -> dict[str, ResultDocument]:
     from botocore.exceptions import BotoCoreError, ClientError
 
     from matrix.answer import bottleneck
@@ -44,21 +47,21 @@ def _refreshed(pages: MetricPages, results: Mapping[str, ResultDocument]) -> dic
     if not late:
         return dict(results)
     try:
-        read_again = {cell: bottleneck.refreshed(result, "aws", read) for cell, result in late.items()}
+        current = {cell: bottleneck.refreshed(result, "aws", read) for cell, result in late.items()}
     except (ClientError, BotoCoreError) as error:
         terminal.stderr().print(f"CloudWatch could not be asked again, so its metrics are as they were: {error}")
         return dict(results)
-    return {**results, **read_again}
+    return {**results, **current}
 
 
-def refreshed_summary(store: RunStore, summary: SummaryDocument) -> SummaryDocument:
+def summary_with_late_metrics(store: RunStore, summary: SummaryDocument) -> SummaryDocument:
     """Return the summary with the bottlenecks that follow from the current metrics."""
     late = [cell["id"] for cell in summary.get("cells", []) if _is_provisional(cell)]
     if not late or store.metric_pages is None or summary.get("environment") != "aws":
         return summary
     run = RunDocuments(store, summary["run"])
     kept = {cell: result for cell in late if (result := readable(run.result, cell))}
-    return with_bottlenecks(summary, refreshed(store, summary, kept))
+    return with_bottlenecks(summary, with_late_metrics(store, summary, kept))
 
 
 def with_bottlenecks(summary: SummaryDocument, results: Mapping[str, ResultDocument]) -> SummaryDocument:

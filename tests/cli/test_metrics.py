@@ -62,7 +62,7 @@ def test_a_summary_is_shown_with_the_ceiling_that_later_metrics_tell():
     found = result()
     service = Aws(found)
 
-    after = metrics.refreshed_summary(service, summary_of(found))
+    after = metrics.summary_with_late_metrics(service, summary_of(found))
 
     assert found["bottleneck"]["name"] == "not known"
     assert after["cells"][0]["bottleneck"]["name"] == "volume IOPS"
@@ -75,7 +75,7 @@ def test_who_may_not_ask_cloudwatch_sees_what_was_there_and_why(capsys):
     found = result()
     refusal = ClientError({"Error": {"Code": "AccessDenied", "Message": "no"}}, "GetMetricData")
 
-    after = metrics.refreshed_summary(Aws(found, refusal), summary_of(found))
+    after = metrics.summary_with_late_metrics(Aws(found, refusal), summary_of(found))
 
     assert after == summary_of(found)
     assert "CloudWatch could not be asked again" in capsys.readouterr().err
@@ -86,4 +86,4 @@ def test_of_runs_that_were_not_on_aws_nothing_is_asked(environment):
     found = result()
     service = SimpleNamespace(metric_pages=None, document=lambda _run, _name: found)
 
-    assert metrics.refreshed_summary(service, summary_of(found, environment)) == summary_of(found, environment)
+    assert metrics.summary_with_late_metrics(service, summary_of(found, environment)) == summary_of(found, environment)

@@ -92,7 +92,7 @@ def test_metrics_that_arrive_after_the_analysis_reach_the_result_of_all_launches
         document = staticmethod(lambda _run, name: documents.get(name))
         metric_pages = staticmethod(iter)
 
-    [cell] = metrics.refreshed_summary(Aws(), summary)["cells"]
+    [cell] = metrics.summary_with_late_metrics(Aws(), summary)["cells"]
 
     assert cell["bottleneck"]["name"] == ("throughput of EFS" if is_late else "not known")
     assert cell["bottleneck"]["of_launches"] == {"same": 3, "launches": 3}
