@@ -9,37 +9,18 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from matrix.check.read import read_matrix
 from matrix.input.storage_names import storage_label
 from matrix.plan.planning import plan
+from matrix.published import figures
 from matrix.published.beside import is_asked_for, is_counterpart, objections
 from matrix.published.conditions import differences
-from matrix.published.figures import (
-    EBS_FIO,
-    MAPPED,
-    MEDIAN,
-    READS,
-    TUTORIAL,
-    YOCTO,
-    ZERO_BYTE,
-    Figure,
-    SourceRow,
-    cells,
-    load,
-)
+from matrix.published.figures import MEDIAN, YOCTO, Figure, SourceRow, cells, load
 from matrix.terms.documents.plan import PlanDocument
 from matrix.terms.quantities import ABSENT, quantity
 
-SECTIONS = {
-    YOCTO: ("cells", "later"),
-    EBS_FIO: ("rows",),
-    TUTORIAL: ("touch", "instance_network", "dd", "transfer", "scale_out"),
-    ZERO_BYTE: ("sweep", "single"),
-    READS: ("rows", "side_results"),
-    **MAPPED,
-}
+SECTIONS = {YOCTO: ("cells", "later"), **figures.SECTIONS}
 EMPTY = "the source leaves it empty"
 STATES = ("measured again", "measured first", "empty", "left out")
 # Why no matrix measures these rows, though they have a value.
@@ -48,7 +29,7 @@ REASONS: dict[tuple[str, str], str] = {
     for source, sections in SECTIONS.items()
     for section in sections
     for i, row in enumerate(load(source)[section])
-    if "reason" in row  # never in a row that is a list
+    if "reason" in row
 }
 COLUMNS = ("source", "row", "published", "state", "matrix", "point", "not_comparable", "differs", "reason")
 HEAD = """# The published rows, and what measures them again
@@ -93,7 +74,7 @@ def rows(plans: Mapping[str, PlanDocument]) -> Iterator[Row]:
         for section in sections:
             for i, row in enumerate(document[section]):
                 name = f"{section}[{i}]"
-                yield _row(source, name, _fields(document, row), by_row.get((source, name), []), plans)
+                yield _row(source, name, row, by_row.get((source, name), []), plans)
 
 
 def _row(source: str, name: str, row: SourceRow, of_row: list[Figure], plans: Mapping[str, PlanDocument]) -> Row:
@@ -129,15 +110,10 @@ def _row(source: str, name: str, row: SourceRow, of_row: list[Figure], plans: Ma
     return Row(source, name, label, published, matrix, point, tuple(against), tuple(differs), is_told=bool(texts))
 
 
-def _fields(document: SourceRow, row: SourceRow | list[Any]) -> SourceRow:
-    """Return a row as an object; some sources keep rows as lists below common columns."""
-    return dict(row) if isinstance(row, dict) else dict(zip(document["columns"], row, strict=True))
-
-
 # Fields with a row's values; all others describe the measurement and become its label.
 _VALUES = {
     "note", "percentiles_s", "seconds", "mb_per_s", "files_per_s", "iops", "write_iops", "mib_per_s",
-    "burst_mb_per_s", "baseline_mb_per_s", "average_mb_per_s", "median", "least", "most", "unit", "figure", "reason",
+    "burst_mb_per_s", "baseline_mb_per_s", "average_mb_per_s", "median", "least", "most", "unit", "figures", "reason",
     "user_s", "sys_s", "iops_printed", "ios", "runtime_ms", "clat_p50_us", "clat_p90_us", "clat_p99_us",
     "conditions", "n", "n_at_least", "launched", "readers", "gib_per_s", "compute_usd",
 }  # fmt: skip

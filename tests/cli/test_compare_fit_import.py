@@ -8,7 +8,7 @@ import re
 import pytest
 from support.cli_documents import CELLS, summary_document
 
-from matrix.published.figures import MAPPED
+from matrix.published.figures import SECTIONS
 
 
 def values(center, count=12):
@@ -270,16 +270,7 @@ def test_a_trim_that_the_disk_refused_is_named_by_its_error(matrix, tmp_path):
 # --- published --------------------------------------------------------------------------------------------------------
 
 
-RUNS = (
-    "yocto",
-    "yocto-2023-05",
-    "yocto-2023-08",
-    "ebs-fio",
-    "efs-tutorial",
-    "efs-zero-byte",
-    "read-throughput",
-    *MAPPED,
-)
+RUNS = ("yocto", "yocto-2023-05", "yocto-2023-08", *SECTIONS)
 
 
 def test_the_published_benchmarks_can_be_looked_at_like_any_run(matrix, workdir):
