@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from matrix.storages.base import FieldWords, Words
+    from matrix.storages.base import Words
     from matrix.terms.documents.parts import StorageFields
 
 # Behind the name of an emulated storage, so that no line can be quoted as a measured one.
@@ -23,16 +23,6 @@ def _describe_kind(storage: StorageFields) -> Words | None:
     return model.traits.words if model else None
 
 
-def _texts(storage: StorageFields, fields: Mapping[str, FieldWords], usual: Mapping[str, object]) -> dict[str, str]:
-    """Write each field that is set, and not as usual, in its words."""
-    texts = {}
-    for key, words in fields.items():
-        value = storage.get(key)
-        if value is not None and value != usual.get(key):
-            texts[key] = words.format(value) if isinstance(words, str) else words.get(value, "")
-    return {key: text for key, text in texts.items() if text}
-
-
 def storage_label(storage: StorageFields) -> str:
     """Label a storage as the published tables do: `EFS (performance mode generalPurpose; throughput mode elastic)`.
 
@@ -40,8 +30,11 @@ def storage_label(storage: StorageFields) -> str:
     """
     words = _describe_kind(storage)
     label = words.label if words else str(storage.get("type", "storage"))
-    fields = (words and words.fields) or {key: f"{key} {{}}" for key in storage if key not in ("type", "emulated")}
-    texts = _texts(storage, fields, words.usual if words else {})
+    if words and words.fields:
+        texts = words.texts(storage, words.fields)
+    else:
+        own = {key: value for key, value in storage.items() if key not in ("type", "emulated")}
+        texts = {key: f"{key} {value}" for key, value in own.items() if value is not None}
     # The throughput belongs to its mode: `throughput mode provisioned 512 MiB/s`.
     if throughput := texts.pop("provisionedThroughputMiBps", ""):
         texts["throughputMode"] = f"{texts.get('throughputMode', 'throughput mode')} {throughput}"
@@ -62,7 +55,7 @@ class StorageName:
         words = _describe_kind(storage)
         if storage.get("name") or words is None:
             return None
-        texts = _texts({**words.supposed, **storage}, {**words.fields, **words.in_names}, words.usual)
+        texts = words.texts({**words.supposed, **storage}, {**words.fields, **words.in_names})
         own = [texts.pop(key) for key in words.named_by if key in texts]
         return cls(" ".join([words.name, *own]), texts)
 

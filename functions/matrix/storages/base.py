@@ -1,5 +1,6 @@
 """The base class of the storages' models."""
 
+import re
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -33,10 +34,21 @@ class Words:
     in_names: Mapping[str, FieldWords] = field(default_factory=dict)
     # Fields that are part of the name itself and not in its brackets: `EFS provisioned TLS (512 MiB/s)`.
     named_by: tuple[str, ...] = ()
-    # Values so common that labels and names omit them.
+    # The fields of ids, in their order.
+    in_ids: Mapping[str, FieldWords] = field(default_factory=dict)
+    # Values so common that labels, names and ids omit them.
     usual: Mapping[str, object] = field(default_factory=dict)
     # Values that names assume for fields that an old or a published storage lacks.
     supposed: Mapping[str, object] = field(default_factory=dict)
+
+    def texts(self, storage: StorageFields, fields: Mapping[str, FieldWords]) -> dict[str, str]:
+        """Write each of these fields that is set, and not as usual, in its words."""
+        texts = {}
+        for key, words in fields.items():
+            value = storage.get(key)
+            if value is not None and value != self.usual.get(key):
+                texts[key] = words.format(value) if isinstance(words, str) else words.get(value, "")
+        return {key: text for key, text in texts.items() if text}
 
 
 @dataclass(frozen=True)
@@ -225,9 +237,10 @@ class Storage(InputModel):
     """Your own name for it, used in ids and tables."""
 
     @property
-    @abstractmethod
     def slug(self) -> str:
-        """Readable id."""
+        """Readable id: the type, and the fields of `Words.in_ids`."""
+        texts = self.traits.words.texts(self.document, self.traits.words.in_ids).values()
+        return "-".join([self.type, *(re.sub("[/_]", "-", text.strip("/")).lower() for text in texts)])
 
     @property
     def only_workloads(self) -> tuple[str, ...]:

@@ -193,6 +193,16 @@ class EbsStorage(Storage):
                 "mayWrite": {True: "written"},
             },
             in_names={"raid0": "{} volumes as RAID-0"},
+            in_ids={
+                "volumeType": "{}",
+                "sizeGiB": "{}gib",
+                "iops": "{}iops",
+                "throughputMiBps": "{}mibps",
+                "raid0": "raid0x{}",
+                "snapshotId": "{}",
+                "volumeId": "{}",
+                "mayWrite": {True: "written"},
+            },
             named_by=("volumeType",),
             usual={"mayWrite": False},
         ),
@@ -373,14 +383,7 @@ class EbsStorage(Storage):
 
     @property
     def slug(self) -> str:
-        words = ["ebs", self.volume_type, f"{self.size_gib}gib"]
-        words += [f"{self.iops}iops"] if self.iops else []
-        words += [f"{self.throughput_mibps}mibps"] if self.throughput_mibps not in {None, 125} else []
-        words += [f"raid0x{self.raid0}"] if self.raid0 else []
-        words += [self.snapshot_id] if self.snapshot_id else []
-        words += [self.volume_id] if self.volume_id else []
-        words += ["written"] if self.may_write else []
-        return "-".join(words)
+        return super().slug.replace("-125mibps", "")  # of gp3 unless given
 
     def room_gib(self, instance_type: str) -> float | None:
         """Return the GiB of one instance's volumes."""

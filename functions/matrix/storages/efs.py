@@ -174,6 +174,15 @@ class EfsStorage(Storage):
                 "fileSystemId": "{}",
             },
             in_names={"throughputMode": "{}", "performanceMode": {"maxIO": "maxIO"}},
+            in_ids={
+                "performanceMode": {"maxIO": "maxio"},
+                "deployment": {"oneZone": "onezone"},
+                "throughputMode": "{}",
+                "provisionedThroughputMiBps": "{}",
+                "tls": {True: "tls"},
+                "iam": {True: "iam"},
+                "fileSystemId": "{}",
+            },
             named_by=("throughputMode", "performanceMode", "deployment", "tls", "iam"),
         ),
         ceilings=_CEILINGS,
@@ -325,17 +334,6 @@ class EfsStorage(Storage):
     def quota_uses(cls, document: StorageFields) -> Iterator[QuotaUse]:
         """Yield one file system."""
         yield QuotaUse(FILE_SYSTEMS, 1.0)
-
-    @property
-    def slug(self) -> str:
-        words = ["efs"] + (["maxio"] if self.performance_mode == "maxIO" else [])
-        words += ["onezone"] if self.deployment == "oneZone" else []
-        words += [self.throughput_mode]
-        words += [str(self.provisioned_throughput_mibps)] if self.provisioned_throughput_mibps else []
-        words += ["tls"] if self.tls else []
-        words += ["iam"] if self.iam else []
-        words += [self.file_system_id] if self.file_system_id else []
-        return "-".join(words)
 
     @classmethod
     def is_in_one_zone(cls, document: StorageFields) -> bool:

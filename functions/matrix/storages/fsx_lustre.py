@@ -138,6 +138,19 @@ class FsxLustreStorage(Storage):
                 "fileSystemId": "{}",
             },
             in_names={"placement": "{}"},
+            in_ids={
+                "deploymentType": "{}",
+                "storageType": {TIERING: "tiering"},
+                "storageCapacityGiB": "{}gib",
+                "throughputMBpsPerTiB": "{}mbps-per-tib",
+                "throughputCapacityMBps": "{}mbps",
+                "readCacheGiB": "{}gib-cache",
+                "metadataIops": "{}metadata-iops",
+                "stripeCount": "{}stripes",
+                "stripeSizeMiB": "{}mib-stripes",
+                "compression": "{}",
+                "fileSystemId": "{}",
+            },
             usual={"compression": "NONE"},
         ),
         ceilings=CeilingWords(
@@ -294,18 +307,7 @@ class FsxLustreStorage(Storage):
 
     @property
     def slug(self) -> str:
-        words = ["fsx-lustre", self.deployment_type.lower().replace("_", "-")]
-        words += ["tiering"] if self.storage_type == TIERING else []
-        words += [f"{self.storage_capacity_gib}gib"] if self.storage_capacity_gib else []
-        words += [f"{self.throughput_mbps_per_tib}mbps-per-tib"] if self.throughput_mbps_per_tib else []
-        words += [f"{self.throughput_capacity_mbps}mbps"] if self.throughput_capacity_mbps else []
-        words += [f"{self.read_cache_gib}gib-cache"] if self.read_cache_gib is not None else []
-        words += [f"{self.metadata_iops}metadata-iops"] if self.metadata_iops else []
-        words += [f"{'all' if self.stripe_count == -1 else self.stripe_count}stripes"] if self.stripe_count else []
-        words += [f"{self.stripe_size_mib}mib-stripes"] if self.stripe_size_mib else []
-        words += [self.compression.lower()] if self.compression != "NONE" else []
-        words += [self.file_system_id] if self.file_system_id else []
-        return "-".join(words)
+        return super().slug.replace("--1stripes", "-allstripes")  # -1: on all servers
 
     def room_gib(self, instance_type: str) -> float | None:
         """Return the GiB of SSD; None of Intelligent-Tiering, which grows."""

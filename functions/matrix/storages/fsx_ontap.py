@@ -109,6 +109,18 @@ class FsxOntapStorage(Storage):
                 "junctionPath": "at {}",
             },
             in_names={"placement": "{}"},
+            in_ids={
+                "deploymentType": "{}",
+                "haPairs": "{}pairs",
+                "storageCapacityGiB": "{}gib",
+                "throughputMBpsPerHaPair": "{}mbps",
+                "iops": "{}iops",
+                "volumeStyle": "{}",
+                "nfsVersion": "nfs{}",
+                "nconnect": "nconnect{}",
+                "fileSystemId": "{}",
+                "junctionPath": "{}",
+            },
             usual={"haPairs": 1, "volumeStyle": FLEXVOL, "nfsVersion": "4.1", "nconnect": 16},
         ),
         ceilings=_CEILINGS,
@@ -221,21 +233,6 @@ class FsxOntapStorage(Storage):
         yield QuotaUse(CAPACITY, document["storageCapacityGiB"], "lower storageCapacityGiB")
         yield QuotaUse(THROUGHPUT, mbps, "lower throughputMBpsPerHaPair or haPairs")
         yield QuotaUse(DISK_IOPS, iops_of(document), "lower iops or storageCapacityGiB")
-
-    @property
-    def slug(self) -> str:
-        words = ["fsx-ontap", self.deployment_type.lower().replace("_", "-")]
-        words += [f"{self.ha_pairs}pairs"] if self.ha_pairs > 1 else []
-        words += [f"{self.storage_capacity_gib}gib", f"{self.throughput_mbps_per_ha_pair}mbps"]
-        words += [f"{self.iops}iops"] if self.iops else []
-        words += [self.volume_style.lower()] if self.volume_style != FLEXVOL else []
-        words += [f"nfs{self.nfs_version}"] if self.nfs_version != "4.1" else []
-        words += [f"nconnect{self.nconnect}"] if self.nconnect != 16 else []  # noqa: PLR2004
-        words += [self.file_system_id] if self.file_system_id else []
-        words += (
-            [self.junction_path.strip("/").replace("/", "-").replace("_", "-").lower()] if self.junction_path else []
-        )
-        return "-".join(words)
 
     def room_gib(self, instance_type: str) -> float | None:
         """Return the size in GiB of a run's volume; the free space of an existing one is not known."""

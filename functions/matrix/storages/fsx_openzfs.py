@@ -125,6 +125,20 @@ class FsxOpenZfsStorage(Storage):
                 "fileSystemId": "{}",
             },
             in_names={"fileSystems": "{} file systems", "placement": "{}"},
+            in_ids={
+                "fileSystems": "{}x",
+                "deploymentType": "{}",
+                "storageType": {TIERING: "tiering"},
+                "storageCapacityGiB": "{}gib",
+                "throughputCapacityMBps": "{}mbps",
+                "readCacheGiB": "{}gib-cache",
+                "iops": "{}iops",
+                "compression": "{}",
+                "recordSizeKiB": "{}k",
+                "nfsVersion": "nfs{}",
+                "nconnect": "nconnect{}",
+                "fileSystemId": "{}",
+            },
             usual={"storageType": SSD, "compression": "NONE", "recordSizeKiB": 128, "nfsVersion": "4.1"},
         ),
         ceilings=_CEILINGS,
@@ -310,19 +324,7 @@ class FsxOpenZfsStorage(Storage):
 
     @property
     def slug(self) -> str:
-        words = ["fsx"] + ([f"{self.how_many}x"] if self.how_many > 1 else [])
-        words += [self.deployment_type.lower().replace("_", "-")]
-        words += ["tiering"] if self.storage_type == TIERING else []
-        words += [f"{self.storage_capacity_gib}gib"] if self.storage_capacity_gib else []
-        words += [f"{self.throughput_capacity_mbps}mbps"]
-        words += [f"{self.read_cache_gib}gib-cache"] if self.read_cache_gib is not None else []
-        words += [f"{self.iops}iops"] if self.iops else []
-        words += [self.compression.lower()] if self.compression != "NONE" else []
-        words += [f"{self.record_size_kib}k"] if self.record_size_kib != 128 else []  # noqa: PLR2004
-        words += [f"nfs{self.nfs_version}"] if self.nfs_version != "4.1" else []
-        words += [f"nconnect{self.nconnect}"] if self.nconnect else []
-        words += [self.file_system_id] if self.file_system_id else []
-        return "-".join(words)
+        return super().slug.replace(self.type, "fsx")
 
     def room_gib(self, instance_type: str) -> float | None:
         """Return the GiB of SSD; None of Intelligent-Tiering, which grows."""

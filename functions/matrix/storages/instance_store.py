@@ -32,7 +32,12 @@ class InstanceStoreStorage(Storage):
     traits: ClassVar[Traits] = Traits(
         is_shared=False,
         are_limits_published=False,  # of few instance types only
-        words=Words("Instance store", "Instance store", {"precondition": "written {} times"}),
+        words=Words(
+            "Instance store",
+            "Instance store",
+            {"precondition": "written {} times"},
+            in_ids={"precondition": "written-{}x"},
+        ),
         usual_instance_type="m6id.large",
         metrics=InstanceStoreMetrics(),
         # A create in a local journalled file system needs no network round trip.
@@ -64,10 +69,6 @@ class InstanceStoreStorage(Storage):
     def precondition_s(self) -> float:
         """Seconds for writing all of its disks as often as `precondition` says."""
         return (self.precondition or 0) * PASS_S
-
-    @property
-    def slug(self) -> str:
-        return f"{self.type}-written-{self.precondition}x" if self.precondition else self.type
 
     def unfit(self, instance_type: str) -> tuple[str, str] | None:
         """Return that the type has no disks, and a type that has some: its sibling, or another one."""

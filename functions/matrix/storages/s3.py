@@ -46,6 +46,7 @@ class S3Storage(Storage):
             "S3 by",
             {"client": "client {}", "bucket": "of {}", "prefix": "below {}"},
             in_names={"client": "{}"},
+            in_ids={"client": "{}", "bucket": "{}"},
             named_by=("client",),
             supposed={"client": "boto3"},
         ),
@@ -101,10 +102,6 @@ class S3Storage(Storage):
         yield Charge("s3_gib_month", usage.kept_gib_months)
         yield Charge("s3_get", usage.read_requests)
         yield Charge("s3_put", usage.write_requests)
-
-    @property
-    def slug(self) -> str:
-        return f"s3-{self.client}" + (f"-{self.bucket}" if self.bucket else "")
 
     @classmethod
     def tools(cls, document: StorageFields) -> frozenset[str]:

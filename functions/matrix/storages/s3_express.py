@@ -23,6 +23,7 @@ class S3ExpressStorage(Storage):
             "S3 Express by",
             {"client": "client {}"},
             in_names={"client": "{}"},
+            in_ids={"client": "{}"},
             named_by=("client",),
             supposed={"client": "boto3"},
         ),
@@ -82,7 +83,3 @@ class S3ExpressStorage(Storage):
     def offered_zones(self) -> Mapping[str, tuple[str, ...]]:
         """The zones that offer S3 Express One Zone."""
         return ZONES
-
-    @property
-    def slug(self) -> str:
-        return f"s3-express-{self.client}"

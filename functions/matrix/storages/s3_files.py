@@ -97,6 +97,13 @@ class S3FilesStorage(Storage):
                 "expireAfterDays": "expires after {} days",
                 "fileSystemId": "{}",
             },
+            in_ids={
+                "directReads": {False: "indirect"},
+                "importTrigger": {"onFileAccess": "on-file"},
+                "importBelowBytes": "below{}",
+                "expireAfterDays": "{}d",
+                "fileSystemId": "{}",
+            },
             usual={"importTrigger": "onDirectoryFirstAccess", "importBelowBytes": 131_072, "expireAfterDays": 30},
         ),
         ceilings=CeilingWords(
@@ -187,12 +194,3 @@ class S3FilesStorage(Storage):
         yield Charge("s3_files_write_gib", written.times(1 / 2**30))
         puts = usage.write_requests
         yield Charge("s3_put", Amount(0.0, puts.expected, puts.high))
-
-    @property
-    def slug(self) -> str:
-        words = ["s3-files"] + ([] if self.direct_reads else ["indirect"])
-        words += ["on-file"] if self.import_trigger == "onFileAccess" else []
-        words += [f"below{self.import_below_bytes}"] if self.import_below_bytes != 131_072 else []  # noqa: PLR2004
-        words += [f"{self.expire_after_days}d"] if self.expire_after_days != 30 else []  # noqa: PLR2004
-        words += [self.file_system_id] if self.file_system_id else []
-        return "-".join(words)
