@@ -30,12 +30,13 @@ def tools(mount: dict[str, Any]) -> set[str]:
 def attach(mount: dict[str, Any], log: logging.Logger) -> Path:
     """Wait for this run's own volumes, refuse them unless they are empty and unused, stripe several; return the device.
 
-    `volumes` of the mount are the ids that Launch fleet has recorded for this instance.
+    `volumes` of the mount are the ids that Launch fleet has recorded for this instance. A volume that `is_filled` from
+    a snapshot is only read.
     """
     if len(mount["volumes"]) != len(mount["devices"]):
         raise DeviceRefused(f"{len(mount['devices'])} volumes are wanted, this run has {mount['volumes']} here")
     members = wait_for_volumes(mount["volumes"], log)
-    for member in members:
+    for member in members if not mount.get("is_filled") else ():
         refuse_used(member)
         if ebs.has_file_system(member):
             raise DeviceRefused(f"{member} holds something already, and all of it would be overwritten")

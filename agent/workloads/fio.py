@@ -118,7 +118,7 @@ def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
     sections = {WORK: options, **(step.params.get("beside") or {})}
     jobs = [FioJob(each, 0.0 if step.params.get("device") else None) for each in sections.values()]
     fio_job, processes = jobs[0], sum(each.jobs for each in jobs)
-    device = raw_device.of_step(job, step, workspace)
+    device = raw_device.of_step(job, step, workspace, writes=any(each.writes for each in jobs))
     fio = tool_box.find("fio") or "fio"
     for engine in {str(each.get("ioengine", "psync")) for each in sections.values()}:
         check_engine(fio, engine)
@@ -127,7 +127,9 @@ def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
     job_file, result = workspace.scratch / "job.fio", workspace.scratch / "fio.json"
     job_file.write_text(render([*sections.values()], device or workspace.target, scratch, is_device=device is not None))
     laid_out = [each for each, its in zip(sections.values(), jobs) if its.is_laid_out]
-    if laid_out and workspace.device:
+    if job.mount.get("is_filled"):
+        pass  # by its snapshot
+    elif laid_out and workspace.device:
         # Fill the volume, because it need not read blocks that were never written.
         filling = workspace.scratch / "fill.fio"
         for each in laid_out:

@@ -15,11 +15,12 @@ PLAYED = "a file in a folder plays the device: this is not a raw disk"
 PLACES = ("size", "offset", "offset_increment", "kb_base", "ioengine", "iodepth")
 
 
-def of_step(job: Job, step: Step, workspace: Workspace) -> Path | None:
+def of_step(job: Job, step: Step, workspace: Workspace, *, writes: bool = True) -> Path | None:
     """Return the common target of all jobs of a step: the device, or a file if a folder or memory emulates the storage.
 
     None if the step uses files. Raises DeviceRefused if step and storage disagree about that: no file is written over a
-    device, and no device is emulated beside the files of a mounted storage.
+    device, and no device is emulated beside the files of a mounted storage; or if it `writes` a device that was filled
+    from a snapshot.
     """
     is_wanted = bool(step.params.get("device"))
     if is_wanted and workspace.device is None and job.mount["kind"] == "directory":
@@ -27,6 +28,8 @@ def of_step(job: Job, step: Step, workspace: Workspace) -> Path | None:
     if is_wanted != (workspace.device is not None):
         wanted, there = ("a device", "files") if is_wanted else ("files", "a device")
         raise DeviceRefused(f"{step.point} is about {wanted}, but {workspace.mount} is {there}")
+    if writes and job.mount.get("is_filled"):
+        raise DeviceRefused(f"{step.point} writes, but {workspace.device} has the data of a snapshot, which are read")
     return workspace.device
 
 

@@ -1,6 +1,7 @@
 """Corrections to moto's EC2 that a fleet launch depends on, and the hook that makes instances run something.
 
-Corrected: ClientToken is honoured; IOPS and throughput of volumes are kept; the instance profile, shutdown behaviour
+Corrected: ClientToken is honoured; IOPS, throughput and initialization rate of volumes are kept; there is a snapshot
+for local runs; the instance profile, shutdown behaviour
 and network interface tags reach every instance, from the launch template too; terminating twice is harmless; an
 instance is shutting down for some looks, and counts against the quota until it is terminated; only a free volume is
 attached, and only to a running instance of its zone; DescribeSnapshots skips snapshots of public images (40 ms, four
@@ -19,7 +20,7 @@ from moto.core.responses import ActionResult
 from moto.core.utils import utcnow
 from moto.ec2.exceptions import EC2ClientError
 from moto.ec2.models import instances
-from moto.ec2.models.elastic_block_store import EBSBackend
+from moto.ec2.models.elastic_block_store import EBSBackend, Snapshot
 from moto.ec2.models.iam_instance_profile import IamInstanceProfileAssociationBackend
 from moto.ec2.models.instance_types import INSTANCE_TYPES, InstanceTypeOfferingBackend
 from moto.ec2.models.tags import TagBackend
@@ -28,12 +29,16 @@ from moto.ec2.responses.general import General
 from moto.ec2.responses.instances import InstanceResponse
 from moto.ec2.utils import generic_filter
 
+from local.corrections import fast_restores
+
 NO_TOKEN = "ABCDE"  # noqa: S105 - what moto passes when a request has no ClientToken
 PENDING, RUNNING, SHUTTING_DOWN, TERMINATED = 0, 16, 32, 48
 RUN_TAG = "storage-matrix:run"
 # So many descriptions, refused launches and refused attachments find an ended instance shutting down; on AWS that takes
 # 30 to 90 s. Poll fleet and Stop fleet take three before the next cell is launched.
 LOOKS = 5
+# A completed snapshot of 8 GiB that this cloud has as soon as somebody asks for it.
+LOCAL_SNAPSHOT = "snap-00000000000010ca1"
 _launching = threading.local()
 _looking = threading.Lock()
 
@@ -65,6 +70,7 @@ def install(player: Player, vcpu_quota: int | None = None, without_types: str | 
         _enforce_quota(vcpu_quota)
     _associate_profiles_once()
     _leave_out_public_snapshots()
+    fast_restores.install()
     _find_tags_of_one()
     note_described()
     _launch_idempotently(player)
@@ -77,22 +83,23 @@ def set_state(instance: Any, name: str, code: int) -> None:
 
 
 def _keep_volume_performance() -> None:
-    """Keep Iops and Throughput of a launch: moto drops the one when it parses, and both when it creates the volumes."""
+    """Keep the performance of a launch's volumes, which moto drops when it parses or when it creates them."""
     parse, add = InstanceResponse._parse_block_device_mapping, instances.Instance.add_block_device
 
     def parse_all(self: Any) -> list[dict[str, Any]]:
         mappings = parse(self)
         for mapping, requested in zip(mappings, self._get_param("BlockDeviceMappings", []), strict=True):
-            mapping["Ebs"]["Throughput"] = requested.get("Ebs", {}).get("Throughput")
+            for name in ("Throughput", "VolumeInitializationRate"):
+                mapping["Ebs"][name] = requested.get("Ebs", {}).get(name)
         return mappings
 
     def add_with_performance(self: Any, size: int, device_path: str, *rest: Any, **named: Any) -> None:
         requested = getattr(_launching, "volumes", {}).get(device_path, {})
         backend, create = self.ec2_backend, self.ec2_backend.create_volume
-        iops, throughput = (requested.get(name) for name in ("Iops", "Throughput"))
-        backend.create_volume = lambda **volume: create(
-            **volume, iops=int(iops) if iops else None, throughput=int(throughput) if throughput else None
-        )
+        iops, throughput, rate = (requested.get(name) for name in ("Iops", "Throughput", "VolumeInitializationRate"))
+        performance = {"iops": iops, "throughput": throughput, "initialization_rate": rate}
+        whole = {name: int(value) if value else None for name, value in performance.items()}
+        backend.create_volume = lambda **volume: create(**volume, **whole)
         try:
             add(self, size, device_path, *rest, **named)
         finally:
@@ -141,6 +148,10 @@ def _leave_out_public_snapshots() -> None:
 
     def describe_own(self: Any, snapshot_ids: list[str] | None = None, filters: Any = None) -> list[Any]:
         if snapshot_ids:
+            if LOCAL_SNAPSHOT in snapshot_ids and LOCAL_SNAPSHOT not in self.snapshots:
+                volume = self.create_volume(size=8, zone_name=f"{self.region_name}a")
+                del self.volumes[volume.id]
+                self.snapshots[LOCAL_SNAPSHOT] = Snapshot(self, LOCAL_SNAPSHOT, volume, "for local runs")
             return describe(self, snapshot_ids, filters)
         if id(self) not in public:
             images = [image for image in self.amis.values() if image.owner_id != self.account_id]

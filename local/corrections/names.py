@@ -69,7 +69,12 @@ NAMES = {
     "moto.backends": ["list_of_moto_modules"],
     "moto.ec2.models.core": ["TaggedEC2Resource.get_tags"],
     "moto.ec2.models.tags": ["TagBackend.describe_tags"],
-    "moto.ec2.models.elastic_block_store": ["EBSBackend.describe_snapshots", "EBSBackend.describe_volumes"],
+    "moto.ec2.models.elastic_block_store": [
+        "EBSBackend.describe_snapshots",
+        "EBSBackend.describe_volumes",
+        "EBSBackend.create_volume",
+        "Snapshot",
+    ],
     "moto.ec2.models.amis": ["AmiBackend.create_image", "Ami"],
     "moto.ec2.models.instance_types": ["InstanceTypeOfferingBackend.describe_instance_type_offerings"],
     "moto.kms.models": ["KmsBackend.create_key", "kms_backends"],

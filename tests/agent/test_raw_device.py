@@ -243,6 +243,30 @@ def test_where_a_folder_plays_the_storage_a_file_that_all_jobs_write_plays_the_d
 
 
 @needs("fio")
+def test_a_device_from_a_snapshot_is_read_as_it_is_and_never_written(tmp_path, monkeypatch):
+    with loop_device(tmp_path / "volume.img", 64 << 20) as device:
+        subprocess.run(["mkfs.ext4", "-q", "-F", str(device)], check=True)
+        held = device.read_bytes()
+        monkeypatch.setattr(ebs_device, "of_volumes", lambda _: [device])
+        job = _job(**mount("vol-1"), is_filled=True)
+        options = {"rw": "read", "bs": "4k", "size": "32m", "rate": "16m"}
+
+        with mounts.attached(job.mount, LOG) as mounted:
+            workspaces = Workspaces(mounted.path, "run", "cell", "i-1")
+            try:
+                workspace = workspaces.fresh(0)
+                trial = fio.prepare(job, _step(device=True, options=options), workspace)
+                outcome = trial.read(trial.armed, trial.run())
+                with pytest.raises(DeviceRefused, match="has the data of a snapshot"):
+                    fio.prepare(job, _step(device=True, options=options | {"rw": "randrw"}), workspace)
+            finally:
+                workspaces.close()
+
+        assert outcome.reached == {"read": 32 << 20}
+        assert device.read_bytes() == held
+
+
+@needs("fio")
 def test_real_fio_writes_a_real_device_through_the_agent_and_is_refused_once_that_is_used(tmp_path, monkeypatch):
     with loop_device(tmp_path / "volume.img", 64 << 20) as device:
         monkeypatch.setattr(ebs_device, "of_volumes", lambda _: [device])

@@ -4,19 +4,25 @@ import boto3
 import pytest
 from support.function_events import RUN, load_event
 
+import launch_fleet
 import plan_matrix
 from aws.records import bucket
+from aws.records.plans import plan_of
+from aws.stack import network
 from aws.stack.clients import client as cached_client
+from aws.storages import clouds
+from local.corrections import fast_restores
+from matrix.terms.errors import LaunchRefused
 from matrix.terms.problems import InvalidMatrix
 
+EBS = {"type": "ebs", "volumeType": "gp3", "sizeGiB": 8}
 OWN, OTHER = "123456789012", "210987654321"
 
 
 def event_of(snapshot, **storage):
     """A run on volumes from a snapshot."""
     event = load_event("plan_matrix")
-    volume = {"type": "ebs", "volumeType": "gp3", "sizeGiB": 8, **storage, "snapshotId": snapshot}
-    event["matrix"]["storage"] = [volume]
+    event["matrix"]["storage"] = [EBS | storage | {"snapshotId": snapshot}]
     event["matrix"].pop("exclude", None)
     return event
 
@@ -32,6 +38,7 @@ def refused(event, context):
 @pytest.fixture
 def snapshot(stack):
     """A snapshot of a volume of 8 GiB."""
+    fast_restores.install()
     ec2 = boto3.client("ec2")
     volume = ec2.create_volume(AvailabilityZone="us-east-1a", Size=8)["VolumeId"]
     return ec2.create_snapshot(VolumeId=volume)["SnapshotId"]
@@ -55,6 +62,46 @@ def test_a_completed_one_that_fits_is_planned_without_another_word(snapshot, con
     [first_reads] = warnings_of(event_of(snapshot), context)
 
     assert "fast snapshot restore" in first_reads
+
+
+def restored_fast(snapshot, *zones):
+    boto3.client("ec2").enable_fast_snapshot_restores(SourceSnapshotIds=[snapshot], AvailabilityZones=zones)
+
+
+def test_volumes_are_restored_as_the_matrix_says_or_not_at_all(snapshot, context):
+    fast = {"fastSnapshotRestore": True}
+    [(path, _)] = refused(event_of(snapshot, **fast), context)
+    assert path == "storage[0].fastSnapshotRestore"
+
+    restored_fast(snapshot, "us-east-1b")
+
+    [(path, _)] = refused(event_of(snapshot), context)
+    assert path == "storage[0].snapshotId"
+    assert [network.availability_zone(each) for each in clouds.subnets(EBS | {"snapshotId": snapshot, **fast})] == [
+        "us-east-1b"
+    ]
+    assert warnings_of(event_of(snapshot, **fast), context) == []
+
+
+def test_a_fleet_is_refused_if_a_credit_was_missing_for_one_of_its_volumes(snapshot, context):
+    restored_fast(snapshot, "us-east-1a", "us-east-1b")
+    event = event_of(snapshot, fastSnapshotRestore=True)
+    event["matrix"] |= {
+        "workload": [{"type": "touch", "files": 8}],
+        "fleet": [{"instanceType": "m6i.large", "count": 6, "placement": "same-az"}],
+        "launches": 2,
+    }
+    plan_matrix.handler(event, context)
+    first, second = plan_of(RUN)["cells"]
+
+    def launch(cell):
+        launch_fleet.handler({"run": RUN, "cell": cell["id"], "resource_ids": []}, context)
+
+    # The snapshot of 8 GiB has 10 credits in each zone.
+    launch(first)
+    with pytest.raises(LaunchRefused) as refusal:
+        launch(second)
+    assert "2 of 6 volumes" in str(refusal.value)
 
 
 def test_one_that_is_nobodys_is_refused(stack, context):

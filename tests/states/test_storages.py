@@ -288,9 +288,10 @@ def test_a_file_system_that_was_not_created_cannot_be_mounted(stack):
 def test_a_volume_can_be_made_from_a_snapshot():
     storage = {"volumeType": "gp3", "sizeGiB": 200, "snapshotId": "snap-0123456789abcdef0"}
 
-    [mapping] = volume_mappings.mappings_of(storage, "m6i.large")
+    [mapping] = volume_mappings.mappings_of(storage | {"volumeInitializationRate": 300}, "m6i.large")
 
     assert mapping["Ebs"]["SnapshotId"] == "snap-0123456789abcdef0"
+    assert mapping["Ebs"]["VolumeInitializationRate"] == 300
 
 
 def test_each_volume_is_encrypted_and_ends_with_its_instance():

@@ -110,6 +110,15 @@ STORAGES = [
     (IO2 | {"throughputMiBps": 500}, "throughputMiBps", "throughput-is-offered"),
     (GP3 | SNAPSHOT | {"raid0": 2}, "snapshotId", "snapshot-is-of-one-volume"),
     (GP3 | {"snapshotId": "vol-0123456789abcdef0"}, "snapshotId", "string-pattern-mismatch"),
+    (GP3 | {"volumeInitializationRate": 300}, "volumeInitializationRate", "snapshot-is-of-one-volume"),
+    (GP3 | {"fastSnapshotRestore": True}, "fastSnapshotRestore", "snapshot-is-of-one-volume"),
+    (GP3 | SNAPSHOT | {"volumeInitializationRate": 99}, "volumeInitializationRate", "snapshot-is-of-one-volume"),
+    (GP3 | SNAPSHOT | {"volumeInitializationRate": 301}, "volumeInitializationRate", "snapshot-is-of-one-volume"),
+    (
+        GP3 | SNAPSHOT | {"volumeInitializationRate": 300, "fastSnapshotRestore": True},
+        "volumeInitializationRate",
+        "snapshot-is-of-one-volume",
+    ),
     (GP3 | {"mayWrite": True}, "mayWrite", "what-exists-is-one-volume"),
     (EFS | {"performanceMode": "maxIO"}, "performanceMode", "performance-mode-goes-with-throughput"),
     (
@@ -838,6 +847,23 @@ REFUSED: list[tuple[Document, str, str]] = [
 # The matrix is planned all the same: (changes, path, code).
 WARNED: list[tuple[Document, str, str]] = [
     ({"storage": [EBS | SNAPSHOT]}, "storage[0].snapshotId", "snapshot-is-of-one-volume"),
+    (
+        {"storage": [EBS | SNAPSHOT | {"volumeInitializationRate": 200}]},
+        "storage[0].snapshotId",
+        "snapshot-is-of-one-volume",
+    ),
+    ({"storage": [EBS | SNAPSHOT], "repetitions": 3}, "repetitions", "snapshots-are-loaded"),
+    (
+        {"storage": [EBS | SNAPSHOT | {"volumeInitializationRate": 300}], "fleet": fleet(count=17)},
+        "storage[0].volumeInitializationRate",
+        "snapshots-are-loaded",
+    ),
+    (
+        # 1,024 / 200 GiB are 5 credits at most.
+        {"storage": [EBS | SNAPSHOT | {"fastSnapshotRestore": True}], "fleet": fleet(count=6)},
+        "fleet[0].count",
+        "snapshots-are-loaded",
+    ),
     (
         {"storage": [FSX | {"deploymentType": "SINGLE_AZ_HA_1", "throughputCapacityMBps": 64}]},
         "storage[0].throughputCapacityMBps",

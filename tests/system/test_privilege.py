@@ -138,7 +138,10 @@ def good_ones(cloud: Cloud) -> Run:
         kept = {"volumeType": "gp3", "sizeGiB": 8, "volumeId": volume.id, "mayWrite": True}
         assert cloud.run("kept", matrix(storage=[{"type": "ebs", **kept}], fleet=[ONE])).status == "SUCCEEDED"
     with owned_snapshot(cloud) as snapshot:
-        spot = matrix(storage=[EBS | {"snapshotId": snapshot}], fleet=[ONE | {"spot": True}])
+        zones = [each["ZoneName"] for each in cloud.client("ec2").describe_availability_zones()["AvailabilityZones"]]
+        cloud.client("ec2").enable_fast_snapshot_restores(SourceSnapshotIds=[snapshot], AvailabilityZones=zones)
+        storage = EBS | {"snapshotId": snapshot, "fastSnapshotRestore": True}
+        spot = matrix(storage=[storage], fleet=[ONE | {"spot": True}])
         assert cloud.run("spot", spot).status == "SUCCEEDED"
     return run
 

@@ -30,6 +30,8 @@ def mappings_of(storage: Part, instance_type: str) -> list[dict[str, Any]]:
         volume["Throughput"] = storage["throughputMiBps"]
     if storage.get("snapshotId"):
         volume["SnapshotId"] = storage["snapshotId"]
+    if storage.get("volumeInitializationRate"):
+        volume["VolumeInitializationRate"] = storage["volumeInitializationRate"]
     devices, cards = devices_of(storage), ebs_cards(instance_type)
     if cards == 1:
         return [{"DeviceName": device, "Ebs": volume} for device in devices]

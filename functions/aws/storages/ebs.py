@@ -28,12 +28,17 @@ UNKNOWN_VOLUME = ("InvalidVolume.NotFound", "InvalidVolumeID.Malformed", "Invali
 # instance of the cell before, which is being terminated, still has attached.
 NOT_YET = ("IncorrectState", "IncorrectInstanceState", "VolumeInUse", "InvalidInstanceID.NotFound")
 PAUSES_S = (2.0, *[4.0] * 70)
+# EC2 is eventually consistent: its descriptions lack a new volume for some 20 seconds.
+DESCRIBED_PAUSES_S = (2.0, *[4.0] * 14)
 
 
 class Ebs(CloudStorage):
     def device(self, storage: Part) -> Mount:
         """Return how an instance opens its own volumes without a file system on them."""
-        return {"kind": "ebs-device", "devices": list(devices_of(storage))}
+        mount: Mount = {"kind": "ebs-device", "devices": list(devices_of(storage))}
+        if storage.get("snapshotId"):
+            mount["is_filled"] = True
+        return mount
 
     def mount(self, _resource_id: str, storage: Part) -> Mount:
         """Return how an instance mounts its own volume, its own volumes as one, or the existing one."""
@@ -42,14 +47,22 @@ class Ebs(CloudStorage):
         return {"kind": "ebs", "devices": list(devices_of(storage)), "fstype": "xfs"}
 
     def subnets(self, storage: Part) -> list[str]:
-        """Return the subnets in which its instances may be: for an existing volume, those in its zone."""
+        """Return the subnets in which its instances may be: in an existing volume's zone, or those of fast restores."""
+        if storage.get("fastSnapshotRestore"):
+            zones = _fast_in(storage["snapshotId"])
+            return [each for each in network.subnets() if network.availability_zone(each) in zones]
         if not storage.get("volumeId"):
             return network.subnets()
         [volume] = client("ec2").describe_volumes(VolumeIds=[storage["volumeId"]])["Volumes"]
         return [each for each in network.subnets() if network.availability_zone(each) == volume["AvailabilityZone"]]
 
     def attach(self, storage: Part, instances: Sequence[str]) -> None:
-        """Attach the existing volume to the instance of the fleet; a repeated call changes nothing."""
+        """Attach the existing volume to the instance of the fleet; a repeated call changes nothing.
+
+        Or see that the fleet's new volumes were restored fast. Raises LaunchRefused.
+        """
+        if storage.get("fastSnapshotRestore"):
+            _refuse_lazy(storage["snapshotId"], instances)
         if not storage.get("volumeId"):
             return
         [instance], volume_id = instances, storage["volumeId"]
@@ -139,8 +152,56 @@ def _refusals_of_snapshot(storage: Part, account: str) -> Iterator[Refusal]:
     if snapshot["VolumeSize"] > storage["sizeGiB"]:
         rule = f"{snapshot_id} is of a volume of {snapshot['VolumeSize']} GiB, and no smaller one can be made from it"
         yield Refusal("sizeGiB", storage["sizeGiB"], rule, f"write {snapshot['VolumeSize']}")
+    yield from _refusals_of_restore(storage)
     if snapshot["Encrypted"]:
         yield _of_key("snapshotId", snapshot_id, snapshot, account, region)
+
+
+def _fast_in(snapshot_id: str) -> set[str]:
+    """Return the Availability Zones in which volumes from the snapshot are restored fast."""
+    filters = [{"Name": "snapshot-id", "Values": [snapshot_id]}, {"Name": "state", "Values": ["enabled"]}]
+    found = client("ec2").describe_fast_snapshot_restores(Filters=filters)["FastSnapshotRestores"]
+    return {each["AvailabilityZone"] for each in found}
+
+
+def _refusals_of_restore(storage: Part) -> Iterator[Refusal]:
+    """Yield that volumes would be restored in another way than the matrix says. A rate takes the place of both."""
+    snapshot_id, zones = storage["snapshotId"], {network.availability_zone(each) for each in network.subnets()}
+    fast = zones & _fast_in(snapshot_id)
+    if storage.get("fastSnapshotRestore") and not fast:
+        rule = f"{snapshot_id} does not have it (state enabled) in {', '.join(sorted(zones))}"
+        enable = f"aws ec2 enable-fast-snapshot-restores --source-snapshot-ids {snapshot_id} --availability-zones"
+        fix = f"{enable} {min(zones)}, and wait: 60 minutes per TiB, then for its credits"
+        yield Refusal("fastSnapshotRestore", True, rule, fix)
+    elif fast and not storage.get("fastSnapshotRestore") and not storage.get("volumeInitializationRate"):
+        rule = (
+            f"has fast snapshot restore in {', '.join(sorted(fast))}, so its blocks are not loaded at first reads there"
+        )
+        yield Refusal("snapshotId", snapshot_id, rule, "write fastSnapshotRestore true, or copy the snapshot")
+
+
+def _refuse_lazy(snapshot_id: str, instances: Sequence[str]) -> None:
+    """Raise LaunchRefused if not all volumes of the instances were restored fast: a credit was missing."""
+    filters = [{"Name": "snapshot-id", "Values": [snapshot_id]}]
+    is_fast: dict[str, bool] = {}
+
+    def described() -> None:
+        for page in client("ec2").get_paginator("describe_volumes").paginate(Filters=filters):
+            for volume in page["Volumes"]:
+                for attachment in volume.get("Attachments", []):
+                    is_fast[attachment["InstanceId"]] = bool(volume.get("FastRestored"))
+        if missing := set(instances) - is_fast.keys():
+            raise NotYet(f"EC2 describes no volume of {len(missing)} of {len(instances)} instances")
+
+    try:
+        retried(f"the volumes from {snapshot_id}", described, DESCRIBED_PAUSES_S)
+    except NotYet as error:
+        raise LaunchRefused(f"whether {snapshot_id} was restored fast is unknown: {error}") from error
+    if lazy := [each for each in instances if not is_fast[each]]:
+        raise LaunchRefused(
+            f"{len(lazy)} of {len(instances)} volumes were made from {snapshot_id} without fast snapshot restore: it"
+            " has too few credits; wait until CloudWatch shows enough as FastSnapshotRestoreCreditsBalance"
+        )
 
 
 def _described(snapshot_id: str) -> dict[str, Any] | None:

@@ -1,10 +1,12 @@
 """Rules for combinations of storages, workloads and instance types, regardless of sizes."""
 
 from matrix.check.cells import Combination, Given
+from matrix.fields import limits
 from matrix.input import instance_types
 from matrix.input.workloads.command import CommandWorkload
 from matrix.input.workloads.metadata import MetadataWorkload
 from matrix.input.workloads.read import ReadWorkload
+from matrix.storages.ebs import EbsStorage
 from matrix.storages.models import MODELS, how_many
 from matrix.terms.problems import Problem, Problems, shorten
 
@@ -151,21 +153,48 @@ def neighbours_can_be_read(given: Given) -> Problems:
 
 
 def device_is_an_empty_disk(given: Given) -> Problems:
-    """Yield a problem for each storage without its own empty disk if a workload would write the raw device."""
+    """Yield a problem for each storage without its own disk that a workload on the raw device may write, or read."""
     reported: set[tuple[str, str]] = set()
     for cell in given.cells:
         path, slug = f"{cell.workload_path}.device", cell.storage.slug
-        is_filled = bool(cell.storage.document.get("snapshotId") or cell.storage.existing_id)
+        can_read = cell.workload.is_only_reading and cell.storage.existing_id is None
         if (
             not cell.workload.wants_device
-            or (cell.storage.traits.has_device and not is_filled)
+            or (cell.storage.traits.has_device and (can_read or not cell.storage.is_filled))
             or (path, slug) in reported
         ):
             continue
         reported.add((path, slug))
+        is_filled = cell.storage.is_filled
         rule = "holds data already, all of which would be overwritten" if is_filled else "is not an empty disk"
         fix = f"exclude it for storage type {cell.storage.type}, or leave device out"
         yield Problem(path, value=True, rule=f"cannot be done on {slug}, which {rule}", fix=fix)
+
+
+def snapshots_are_loaded(given: Given) -> Problems:
+    """Yield warnings of cells in which not all volumes, or not all repetitions, load a snapshot as the matrix says."""
+    warned: set[str] = set()
+    launches, repetitions = given.matrix.launches, given.matrix.repetitions
+    for cell in given.cells:
+        volume, count = cell.storage, cell.fleet.count
+        if not isinstance(volume, EbsStorage) or volume.snapshot_id is None:
+            continue
+        found: dict[str, tuple[object, str, str]] = {}
+        at_once = limits.EBS_INITIALIZATION_MIBPS_AT_ONCE.value
+        if volume.fast_snapshot_restore and count > volume.fast_restores:
+            rule = f"full credits of {volume.snapshot_id} make {volume.fast_restores} volumes fast at once, not {count}"
+            found[f"{cell.fleet_path}.count"] = (count, rule, f"write count {volume.fast_restores}, or a rate")
+        elif not volume.fast_snapshot_restore and repetitions > 1:
+            rule = "only the first repetition reads a block of the snapshot for the first time"
+            found["repetitions"] = (repetitions, rule, f'write 1, and "launches": {max(launches, 3)}')
+        if (rate := count * (volume.volume_initialization_rate or 0)) > at_once:
+            rule = f"{count} volumes load {rate:,} MiB/s; a region has {at_once:,.0f} unless its quota was raised"
+            fix = f"write {int(at_once // count)} or less, or fewer instances"
+            found[f"{cell.storage_path}.volumeInitializationRate"] = (volume.volume_initialization_rate, rule, fix)
+        for path, (value, rule, fix) in found.items():
+            if path not in warned:
+                warned.add(path)
+                yield Problem(path, value, rule, fix, is_warning=True)
 
 
 def several_file_systems_are_used_alike(given: Given) -> Problems:
@@ -205,5 +234,6 @@ RULES = (
     files_are_exported,
     neighbours_can_be_read,
     device_is_an_empty_disk,
+    snapshots_are_loaded,
     several_file_systems_are_used_alike,
 )

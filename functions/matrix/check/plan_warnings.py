@@ -355,7 +355,7 @@ def files_to_read_are_written_anew(given: Given) -> Problems:
     """Yield a warning for each fio workload that lays out much, and how much in all."""
     most: dict[str, tuple[float, str]] = {}
     for cell in given.cells:
-        if not isinstance(cell.workload, FioWorkload):
+        if not isinstance(cell.workload, FioWorkload) or cell.workload.is_only_reading:
             continue
         times = given.matrix.repetitions * given.matrix.launches * cell.fleet.count
         laid_out = times * sum(

@@ -64,6 +64,15 @@ GP3_BASE_THROUGHPUT = Limit(125, "MiB/s", "EBS guide, gp3: included at any size"
 GP3_THROUGHPUT_MIBPS = Span(125, 2_000, "MiB/s", "model, CreateVolume Throughput")
 GP3_MIBPS_PER_IOPS = Limit(0.25, "MiB/s per IOPS", "EBS guide, gp3 volume performance")
 
+# Volumes from a snapshot: the rate at which blocks come from S3, and how much of it a region may have at once.
+EBS_INITIALIZATION_MIBPS = Span(100, 300, "MiB/s", "model, EbsBlockDevice VolumeInitializationRate")
+EBS_INITIALIZATION_MIBPS_AT_ONCE = Limit(5_000, "MiB/s", "EBS guide, quotas", firm=False)
+# Without a rate EBS promises none: terraform-aws-github-runner, issue 5163.
+EBS_LAZY_MIBPS = Limit(5, "MiB/s", "report", firm=False)
+# A fast restored volume takes one credit of its snapshot and zone: there are 1,024 / GiB, from 1 to 10.
+EBS_FAST_RESTORE_GIB = Limit(1_024, "GiB per credit", "EBS guide, volume creation credits")
+MAX_EBS_FAST_RESTORES = Limit(10, "volumes", "EBS guide, volume creation credits")
+
 # Above its baseline (3 IOPS per GiB, at least 100) a gp2 volume pays from I/O credits; it begins with 5.4 million.
 GP2_IOPS_PER_GIB = Limit(3, "IOPS/GiB", "EBS guide, gp2 volume performance")
 GP2_LEAST_IOPS = Limit(100, "IOPS", "EBS guide, gp2 volume performance")

@@ -1,5 +1,6 @@
 """The base class of the storages' models."""
 
+import math
 import re
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping
@@ -314,6 +315,16 @@ class Storage(InputModel):
     def refused_by_image(self, os: str) -> tuple[str, str] | None:
         """Return (reason, fix) if instances with this operating system cannot use it, else None."""
         return None
+
+    @property
+    def is_filled(self) -> bool:
+        """Whether its instances find data on it that no workload of the run has written."""
+        return self.existing_id is not None
+
+    @property
+    def loading_bytes_per_s(self) -> float:
+        """Bytes per second at which data that are there from the start can be read for the first time."""
+        return math.inf
 
     def bursts_keeping(self, gib: float) -> list[Burst]:
         """Return its burst limits when it stores `gib` GiB. The limits of some storages grow with the stored data."""

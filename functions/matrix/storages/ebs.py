@@ -189,6 +189,8 @@ class EbsStorage(Storage):
                 "throughputMiBps": "{} MiB/s",
                 "raid0": "RAID-0 of {}",
                 "snapshotId": "from {}",
+                "volumeInitializationRate": "loaded at {} MiB/s",
+                "fastSnapshotRestore": {True: "fast restored"},
                 "volumeId": "{}",
                 "mayWrite": {True: "written"},
             },
@@ -200,11 +202,13 @@ class EbsStorage(Storage):
                 "throughputMiBps": "{}mibps",
                 "raid0": "raid0x{}",
                 "snapshotId": "{}",
+                "volumeInitializationRate": "loaded{}mibps",
+                "fastSnapshotRestore": {True: "fast-restored"},
                 "volumeId": "{}",
                 "mayWrite": {True: "written"},
             },
             named_by=("volumeType",),
-            usual={"mayWrite": False},
+            usual={"mayWrite": False, "fastSnapshotRestore": False},
         ),
         ceilings=_CEILINGS,
         metrics=EbsMetrics(),
@@ -229,6 +233,10 @@ class EbsStorage(Storage):
     """Number of such volumes to stripe over (2 to 8, mdadm); size, iops and throughput are those of each volume."""
     snapshot_id: Annotated[SnapshotId | None, Field(examples=["snap-0123456789abcdef0"])] = None
     """Snapshot that each instance's volume is made from, such as one that holds a filled cache."""
+    volume_initialization_rate: Annotated[int | None, Field(examples=[300])] = None
+    """Rate in MiB/s, from 100 to 300, at which EBS loads the blocks of the snapshot after the volume's creation."""
+    fast_snapshot_restore: bool | None = None
+    """The snapshot has fast snapshot restore, which you have enabled: the volumes are loaded when they are created."""
     volume_id: Annotated[VolumeId | None, Field(examples=["vol-0123456789abcdef0"])] = None
     """Id of a volume that exists, for fleets of one instance. It is attached and never deleted."""
     may_write: bool | None = None
@@ -238,6 +246,23 @@ class EbsStorage(Storage):
     def volumes(self) -> int:
         """Number of volumes that are created and deleted with one instance: 0 for an existing volume."""
         return 0 if self.volume_id else self._members
+
+    @property
+    def is_filled(self) -> bool:
+        return self.snapshot_id is not None or super().is_filled
+
+    @property
+    def loading_bytes_per_s(self) -> float:
+        """Bytes per second of first reads of a volume from a snapshot."""
+        if self.snapshot_id is None or self.fast_snapshot_restore:
+            return math.inf
+        return (self.volume_initialization_rate or limits.EBS_LAZY_MIBPS.value) * 2**20
+
+    @property
+    def fast_restores(self) -> int:
+        """Volumes that full credits of its snapshot restore fast at once, if the snapshot is as large as the volume."""
+        credits_ = int(limits.EBS_FAST_RESTORE_GIB.value // self.size_gib)
+        return max(1, min(int(limits.MAX_EBS_FAST_RESTORES.value), credits_))
 
     @property
     def _members(self) -> int:
@@ -324,13 +349,19 @@ class EbsStorage(Storage):
         return volume_queries(self.volume_type)
 
     def volume_charges(self, count: int, each_s: Amount) -> Iterator[Charge]:
-        """Yield charges for the size, and for IOPS and throughput provisioned above the included ones."""
+        """Yield charges for the size, provisioned IOPS and throughput above the included ones, and a loading rate.
+
+        That is charged by the snapshot's data, which are assumed to fill the volume.
+        """
         if self.volume_id:
             return  # its owner pays for it in any case
         months = each_s.at_least(MIN_BILLED_S).times(count / MONTH_S)
         yield Charge(f"ebs_{self.volume_type}_gib_month", months.times(self.size_gib))
         for name, units in self._provisioned():
             yield Charge(name, months.times(units))
+        if self.volume_initialization_rate:
+            most = count * self.size_gib * self.volume_initialization_rate
+            yield Charge("ebs_initialization_gib_mibps", Amount(0.0, most, most))
 
     def _provisioned(self) -> list[tuple[str, int]]:
         if self.volume_type == "gp3":
@@ -507,14 +538,30 @@ def throughput_fits_the_iops(part: EbsStorage) -> Problems:
 
 
 def snapshot_is_of_one_volume(part: EbsStorage) -> Problems:
-    """Yield a problem for RAID-0 from one snapshot, and a warning about the slow first reads of any snapshot."""
+    """Yield problems of a snapshot and of how its blocks are loaded, and a warning about slow first reads."""
+    rate, span = part.volume_initialization_rate, limits.EBS_INITIALIZATION_MIBPS
     if part.snapshot_id is None:
+        asked = {"volumeInitializationRate": rate, "fastSnapshotRestore": part.fast_snapshot_restore}
+        for field in (name for name, value in asked.items() if value):
+            yield part.problem(field, "is about volumes from a snapshot", "write snapshotId, or leave it out")
         return
     if part.raid0 is not None:
         yield part.problem("snapshotId", "one snapshot does not hold a stripe of several volumes", "leave out raid0")
-    rule = "its blocks are fetched from S3 when they are first read, which is slow and would be measured"
-    fix = "enable fast snapshot restore for it, in every zone of the fleet"
-    yield part.problem("snapshotId", rule, fix, is_warning=True)
+    if rate is not None and not span.least <= rate <= span.most:
+        rule = f"EBS loads snapshots at {span.least} to {span.most} MiB/s"
+        yield part.problem("volumeInitializationRate", rule, f"write {min(max(rate, span.least), span.most)}")
+    elif rate is not None and part.fast_snapshot_restore:
+        rule = "with a rate EBS does not use fast snapshot restore"
+        yield part.problem("volumeInitializationRate", rule, "leave out this or fastSnapshotRestore")
+    elif not part.fast_snapshot_restore:
+        rule = "its blocks are fetched from S3 when they are first read, which is slow and would be measured"
+        fix = "write volumeInitializationRate, or enable fast snapshot restore and write fastSnapshotRestore true"
+        if rate is not None:
+            rule = (
+                f"it is loaded for {part.size_gib * 1_024 / rate:,.0f} s after its creation; until then reads are slow"
+            )
+            fix = "measure first and second reads apart, as events/volume-from-snapshot.json does"
+        yield part.problem("snapshotId", rule, fix, is_warning=True)
 
 
 def what_exists_is_one_volume(part: EbsStorage) -> Problems:

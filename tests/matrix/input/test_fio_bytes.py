@@ -209,8 +209,8 @@ def _counted():
     return {name: int(amount) for name, amount in (line.split(": ") for line in lines)}
 
 
-def _ebs():
-    return EbsStorage.model_validate({"type": "ebs", "volumeType": "gp3", "sizeGiB": 100})
+def _ebs(**fields):
+    return EbsStorage.model_validate({"type": "ebs", "volumeType": "gp3", "sizeGiB": 100, **fields})
 
 
 def _planned(options):
@@ -222,3 +222,22 @@ def _planned(options):
 
 def _is_about(expected, seen, close):
     return abs(expected - seen) <= max(close * max(expected, seen), 2**17)
+
+
+def test_data_of_a_snapshot_are_not_written_and_their_first_read_waits_until_they_are_loaded():
+    job_file = "[global]\nrw=read\nbs=1m\ndirect=1\nsize=4g\n[first]\n[second]\nstonewall\n"
+    workload = FioWorkload.model_validate({"type": "fio", "device": True, "jobFile": job_file})
+    snapshot = {"snapshotId": "snap-0123456789abcdef0"}
+
+    def seconds(**fields):
+        volume = _ebs(iops=4000, throughputMiBps=1000, **fields)
+        footprints = [workload.footprint(point, volume, Clients(1)) for point in workload.points()]
+        assert [each.written_bytes > 0 for each in footprints] == [not fields] * 2
+        return [round(each.seconds) for each in footprints]
+
+    # 4,096 MiB at 5 Gbit/s of an unknown instance, at 5 and at 100 MiB/s; an empty volume is written before.
+    assert seconds() == [14, 14]
+    assert seconds(**snapshot) == [819, 7]
+    assert seconds(**snapshot, volumeInitializationRate=100) == [41, 7]
+    assert seconds(**snapshot, fastSnapshotRestore=True) == [7, 7]
+    assert (workload.is_only_reading, workload.points_in_a_row) == (True, 2)

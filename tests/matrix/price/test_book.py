@@ -95,6 +95,16 @@ def test_an_instance_is_billed_for_a_minute_at_least():
         ({"volume_type": "io1", "size_gib": 100, "iops": 1000}, 12.5 + 65),
         ({"volume_type": "io2", "size_gib": 100, "iops": 16000}, 12.5 + 1040),
         ({"volume_type": "st1", "size_gib": 1000}, 45.0),
+        # AWS's example: 0.60 for 250 GiB at 200 MiB/s
+        (
+            {
+                "volume_type": "st1",
+                "size_gib": 250,
+                "snapshot_id": "snap-0123456789",
+                "volume_initialization_rate": 200,
+            },
+            250 * 0.045 + 0.60,
+        ),
         ({"volume_type": "sc1", "size_gib": 1000}, 15.0),
     ],
 )

@@ -199,6 +199,18 @@ class FioWorkload(Workload):
     def wants_device(self) -> bool:
         return bool(self.device)
 
+    @property
+    def points_in_a_row(self) -> int:
+        """The sections of a job file, which keep its order: a second read of a device follows the first."""
+        return len(self.sections) or 1
+
+    @property
+    def is_only_reading(self) -> bool:
+        """Whether it only reads a device: files to read it writes itself."""
+        if not self.wants_device:
+            return False
+        return not any(_job_of(each).writes for point in self.points() for each in (point, *_beside(point)))
+
     def needs(self) -> Iterator[Need]:
         """Yield the needs of the options of writing jobs. Jobs that only read need nothing."""
         for section in self.sections:
@@ -253,15 +265,22 @@ class FioWorkload(Workload):
         return points or [{"options": {}}]  # a file without a section, which is refused
 
     def footprint(self, params: Params, storage: Storage, clients: Clients) -> Footprint:
-        """Return the expected footprint of one instance for one step: laying out its files, then its I/O."""
+        """Return the expected footprint of one instance for one step: laying out its files, then its I/O.
+
+        Data that are on a device from the start are not written, and what reads them first waits until they are loaded.
+        """
         jobs, bytes_per_s = _jobs_of(params, storage), clients.bytes_per_s(storage)
         last_s = [_lasts_s(job, storage, clients, len(jobs)) for job in jobs]
+        is_there = "device" in params and storage.is_filled
+        if is_there and params.get("section") in (None, *(each.name for each in self.sections[:1])):
+            loading_s = sum(map(_moved, jobs)) / storage.loading_bytes_per_s
+            last_s = [min(_longest_s(job), max(its_s, loading_s)) for job, its_s in zip(jobs, last_s, strict=True)]
         moved = [
             job.split(min(_moved(job), _speed(job, storage, clients, len(jobs)) * lasts_s))
             for job, lasts_s in zip(jobs, last_s, strict=True)
         ]
         read_before = sum(job.read_before_bytes for job in jobs)
-        laid_out = sum(job.laid_out_bytes for job in jobs)
+        laid_out = 0.0 if is_there else sum(job.laid_out_bytes for job in jobs)
         before_s = (laid_out + read_before) / bytes_per_s
         written = laid_out + sum(each.written for each in moved)
         return Footprint(
@@ -374,8 +393,12 @@ def _job_of(params: Params, storage: Storage | None = None) -> FioJob:
 
 def _jobs_of(params: Params, storage: Storage) -> list[FioJob]:
     """Return a point's job, and those of the sections beside it."""
-    beside = [{**params, "options": options} for options in (params.get("beside") or {}).values()]
-    return [_job_of(each, storage) for each in (params, *beside)]
+    return [_job_of(each, storage) for each in (params, *_beside(params))]
+
+
+def _beside(params: Params) -> list[Params]:
+    """Return the parameters of the sections beside a point's."""
+    return [{**params, "options": options} for options in (params.get("beside") or {}).values()]
 
 
 @lru_cache(maxsize=1_000)

@@ -65,6 +65,8 @@ class Mount(TypedDict):
     """ebs-existing: the ids of the volumes that Launch fleet attaches."""
     is_read_only: NotRequired[bool]
     """Of a storage that exists: whether nothing is written to it, and the folders of steps are on another disk."""
+    is_filled: NotRequired[bool]
+    """ebs-device: whether a snapshot has filled the volumes, so that they are only read."""
     fstype: NotRequired[str]
     """ebs, instance-store: the file system that is made on them."""
     precondition: NotRequired[int]
