@@ -12,15 +12,6 @@ from local.roles.policies import Permission, about, decide, unknown_keys
 BUCKET = "arn:aws:s3:::results"
 
 
-@pytest.mark.parametrize(("service", "path"), [("elasticfilesystem", "/2015-02-01"), ("s3files", "")])
-def test_a_mount_target_that_is_gone_is_held_against_no_tags_that_nobody_can_know(service, path):
-    request = SimpleNamespace(path=f"{path}/mount-targets/fsmt-0123456789abcdef0")
-
-    asked = needed(f"{service}:DeleteMountTarget", request, {}, "123456789012", "us-east-1")
-
-    assert [action for action, _, _ in asked] == ["ec2:DeleteNetworkInterface"]
-
-
 def test_who_makes_a_file_system_of_s3_files_must_also_tag_it_and_pass_the_role():
     body = {"roleArn": "arn:aws:iam::123456789012:role/r", "tags": [{"key": "stack", "value": "mine"}]}
 
@@ -412,35 +403,3 @@ def test_a_call_needs_also_what_it_makes_aws_do_in_its_name(call, service, opera
     answer = call(service, operation, **parameters)
 
     assert f"is not authorized to perform: {missing} on" in answer["message"]
-
-
-def test_the_callers_name_and_the_missing_grant_are_in_the_message(call, function_name):
-    message = call("dynamodb", "scan", TableName="ledger")["message"]
-
-    assert f"/{function_name} is not authorized to perform: dynamodb:Scan on resource: arn:aws:dynamodb:" in message
-
-
-def test_the_session_is_named_after_the_function(call, function_name):
-    assert call("sts", "get_caller_identity")["userid"].startswith("AROA")
-    assert call("sts", "get_caller_identity")["userid"].endswith(f":{function_name[:64]}")
-
-
-def test_decisions_are_kept(call, cloud):
-    call("dynamodb", "scan", TableName="ledger")
-
-    lines = [json.loads(line) for line in (cloud.workdir / "iam-decisions.jsonl").read_text().splitlines()]
-    scans = [line for line in lines if line["action"] == "dynamodb:Scan" and line["resource"].endswith("table/ledger")]
-    assert [line["decision"] for line in scans] == ["implicit deny"]
-
-
-def test_the_operator_is_not_restricted(cloud, function_name):
-    assert cloud.client("dynamodb").scan(TableName="ledger")["Count"] >= 0
-
-
-def test_credentials_of_no_session_are_refused(cloud):
-    from botocore.exceptions import ClientError
-
-    stranger = cloud.client("dynamodb", aws_access_key_id="ASIAQQQQQQQQQQQQQQQQ", aws_secret_access_key="x")
-
-    with pytest.raises(ClientError, match="UnrecognizedClientException"):
-        stranger.scan(TableName="ledger")

@@ -4,7 +4,6 @@ import io
 import json
 import os
 import signal
-import time
 import zipfile
 from pathlib import Path
 from types import SimpleNamespace
@@ -187,29 +186,6 @@ def test_an_instance_runs_its_agent_and_terminates_when_it_ends(cloud, launch):
     assert "agent ended with status 0" in _log(cloud, instance_id)
 
 
-def test_a_failing_agent_terminates_its_instance_too(cloud, launch):
-    [instance_id] = launch("fail")
-
-    wait_until(lambda: state(cloud, instance_id) == "terminated", "terminated")
-
-    assert "agent ended with status 3" in _log(cloud, instance_id)
-
-
-def test_terminating_kills_the_agent_and_all_it_started(cloud, launch):
-    [instance_id] = launch("wait", InstanceInitiatedShutdownBehavior="stop")
-    said = hello(cloud, instance_id)
-    assert state(cloud, instance_id) == "running"
-    assert is_running(said["child"])
-
-    cloud.client("ec2").terminate_instances(InstanceIds=[instance_id])
-    cloud.client("ec2").terminate_instances(InstanceIds=[instance_id])  # once more does no harm
-
-    wait_until(lambda: state(cloud, instance_id) == "terminated", "terminated")
-    assert not is_running(said["pid"])
-    assert not is_running(said["child"])
-    assert not Path(said["cwd"]).exists()
-
-
 def test_an_agent_that_is_killed_ends_its_instance_and_leaves_nothing(cloud, launch):
     [instance_id] = launch("wait")
     said = hello(cloud, instance_id)
@@ -244,14 +220,6 @@ def test_a_fork_server_that_is_killed_ends_its_instances_by_name_and_the_next_la
     assert "agent ended with status 0" in _log(cloud, another)
 
 
-def test_the_watchdog_ends_an_instance(cloud, launch):
-    [instance_id] = launch("wait", settings="WATCHDOG_MINUTES=0.02")
-
-    wait_until(lambda: state(cloud, instance_id) == "terminated", "terminated")
-
-    assert "watchdog" in _log(cloud, instance_id)
-
-
 @pytest.mark.parametrize(
     ("agent", "words"),
     [("agents/absent.pyz", "does not exist"), ("jobs/wait.pyz", None), ("secret/x.pyz", "does not allow")],
@@ -266,58 +234,12 @@ def test_an_instance_that_cannot_get_its_agent_says_why_and_terminates(cloud, la
     assert (words or "not started") in printed
 
 
-def test_an_instance_without_a_job_runs_until_terminated(cloud, launch):
-    [instance_id] = launch("end", UserData="#!/bin/sh\necho hello\n")
-    wait_until(lambda: state(cloud, instance_id) == "running", "running")
-
-    cloud.client("ec2").terminate_instances(InstanceIds=[instance_id])
-
-    wait_until(lambda: state(cloud, instance_id) == "terminated", "terminated")
-
-
 def test_a_client_token_launches_once(cloud, launch):
     first, second = launch("wait", 2, ClientToken="cell-1"), launch("wait", 2, ClientToken="cell-1")
 
     assert first == second
     with pytest.raises(ClientError, match="IdempotentParameterMismatch"):
         launch("wait", 3, ClientToken="cell-1")
-
-
-def test_every_instance_has_the_profile_tags_and_volumes_of_the_launch(cloud, launch):
-    tags = [{"Key": "run", "Value": "r1"}]
-    volume = {"VolumeType": "gp3", "VolumeSize": 100, "Iops": 4000, "Throughput": 500, "DeleteOnTermination": True}
-    names = launch(
-        "wait",
-        2,
-        BlockDeviceMappings=[
-            {"DeviceName": "/dev/sdf", "Ebs": volume},
-            {
-                "DeviceName": "/dev/sdg",
-                "Ebs": {"VolumeType": "io2", "VolumeSize": 50, "Iops": 5000, "DeleteOnTermination": True},
-            },
-        ],
-        TagSpecifications=[
-            {"ResourceType": kind, "Tags": tags} for kind in ("instance", "volume", "network-interface")
-        ],
-    )
-
-    ec2 = cloud.client("ec2")
-    by_run = [{"Name": "tag:run", "Values": ["r1"]}]
-    instances = [i for r in ec2.describe_instances(InstanceIds=names)["Reservations"] for i in r["Instances"]]
-    volumes = ec2.describe_volumes(Filters=by_run)["Volumes"]
-    assert len({instance["IamInstanceProfile"]["Arn"] for instance in instances}) == 1
-    assert [instance["Tags"][0]["Value"] for instance in instances if instance["Tags"]] == ["r1", "r1"] or all(
-        {"Key": "run", "Value": "r1"} in instance["Tags"] for instance in instances
-    )
-    assert sorted((v["VolumeType"], v["Iops"], v.get("Throughput")) for v in volumes) == sorted(
-        [("gp3", 4000, 500), ("io2", 5000, None)] * 2, key=lambda row: row[:2]
-    )
-    assert len(ec2.describe_network_interfaces(Filters=by_run)["NetworkInterfaces"]) == 2
-
-    ec2.terminate_instances(InstanceIds=names)
-    wait_until(lambda: all(state(cloud, name) == "terminated" for name in names), "terminated")
-    assert not ec2.describe_volumes(Filters=by_run)["Volumes"]
-    assert not ec2.describe_network_interfaces(Filters=by_run)["NetworkInterfaces"]
 
 
 @pytest.mark.parametrize(
@@ -329,23 +251,6 @@ def test_unknown_images_and_types_are_refused(launch, request_, code):
         launch("end", **request_)
 
     assert refused.value.response["Error"]["Code"].startswith(code)
-
-
-def test_fifty_instances_run_and_leave_nothing(cloud, launch):
-    began = time.monotonic()
-    names = launch("end", 50, agent="agents/quick.pyz")
-
-    def states() -> set[str]:
-        described = cloud.client("ec2").describe_instances(InstanceIds=names)["Reservations"]
-        return {each["State"]["Name"] for reservation in described for each in reservation["Instances"]}
-
-    wait_until(lambda: states() == {"terminated"}, "50 terminated", 60)
-
-    assert all("agent ended with status 0" in _log(cloud, name) for name in names)
-    assert not [name for name in names if (cloud.workdir / "storage" / "volumes" / name).exists()]
-    threads = len(os.listdir(f"/proc/{cloud.process.pid}/task"))  # noqa: PTH208
-    assert threads < 60, threads
-    print(f"50 instances: {time.monotonic() - began:.1f} s")
 
 
 @pytest.mark.parametrize(

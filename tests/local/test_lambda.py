@@ -1,6 +1,5 @@
 """Lambda: AWS's runtime client in real processes."""
 
-import base64
 import io
 import json
 import os
@@ -107,24 +106,6 @@ def call(cloud, names):
     return invoke
 
 
-def test_a_function_gets_its_event_context_and_environment(call):
-    answer, payload = call("Plain", cell="a")
-
-    assert "FunctionError" not in answer
-    assert payload["given"] == {"cell": "a"}
-    assert payload["arn"].endswith(payload["name"])
-    assert 0 < payload["left_ms"] <= 2000
-    assert payload["environment"] == {"COLOUR": "blue", "AWS_REGION": "us-east-1", "AWS_LAMBDA_LOG_FORMAT": "JSON"}
-
-
-def test_a_warm_sandbox_is_used_again(call):
-    _, first = call("Plain")
-    _, second = call("Plain")
-
-    assert second["pid"] == first["pid"]
-    assert second["calls"] == first["calls"] + 1
-
-
 def test_an_exception_is_reported_as_by_aws(call):
     answer, payload = call("Plain", do="raise")
 
@@ -196,35 +177,6 @@ def test_a_state_whose_function_gets_no_process_ends_with_the_reason_and_may_be_
     assert "Not a directory" in ended["cause"]
 
 
-def test_a_function_that_cannot_be_imported_says_so(call):
-    answer, payload = call("Broken")
-
-    assert answer["FunctionError"] == "Unhandled"
-    assert payload["errorType"] == "Runtime.ImportModuleError"
-    assert "no_such_module" in payload["errorMessage"]
-
-
-def test_what_a_function_prints_is_in_the_tail_the_log_group_and_a_file(call, cloud, names):
-    answer, _ = call("Plain", do="print")
-
-    tail = base64.b64decode(answer["LogResult"]).decode()
-    assert "a line\nanother\n" in tail
-    assert "REPORT RequestId" in tail
-    events = cloud.client("logs").filter_log_events(logGroupName="/own/group")["events"]
-    assert "another" in [event["message"] for event in events]
-    assert "another" in (cloud.workdir / "logs" / f"{names['Plain']}.log").read_text()
-
-
-def test_layers_are_unpacked_and_opt_points_at_them(call, cloud, names):
-    _, payload = call("Layered")
-    _, value = call("UsesLayer")
-
-    assert payload["layer"] == "from the layer"
-    assert value == 42
-    # moto alone drops layers and tags of functions made by CloudFormation
-    assert cloud.client("lambda").list_tags(Resource=payload["arn"])["Tags"]["a"] == "b"
-
-
 def test_layers_are_merged_and_their_boto3_comes_before_that_of_the_environment(call):
     assert call("UsesSdk")[1] == ["of the layer", 42]
 
@@ -255,14 +207,6 @@ def test_reserved_concurrency_throttles(call, cloud, names):
 
     assert throttled.value.response["Error"]["Code"] == "TooManyRequestsException"
     assert throttled.value.response["ResponseMetadata"]["HTTPStatusCode"] == 429
-
-
-def test_twenty_calls_at_once_all_succeed(call):
-    with ThreadPoolExecutor(20) as threads:
-        answers = list(threads.map(lambda number: call("Plain", do="sleep", seconds=0.05, number=number), range(20)))
-
-    assert sorted(payload["given"]["number"] for _, payload in answers) == list(range(20))
-    assert len({payload["pid"] for _, payload in answers}) <= 8
 
 
 def test_the_operators_environment_does_not_reach_functions(call):

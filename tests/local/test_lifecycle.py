@@ -102,20 +102,6 @@ def execute(description: dict) -> dict:
     return json.loads(ended["output"])
 
 
-def test_the_stack_is_deployed_and_its_functions_run(up, project):
-    process, description = up
-    workdir = project / "work"
-
-    said = execute(description)
-
-    assert json.loads((workdir / "cloud.json").read_text()) == description
-    assert description["pid"] == process.pid
-    assert description["stack"] == "storage-matrix"
-    assert said["root"] == str(workdir / "storage")
-    assert said["layer"] == "layered"
-    assert not list((workdir / "code").rglob("hello.pyc"))
-
-
 @pytest.mark.parametrize("how", ["SIGTERM", "parent"])
 def test_ending_leaves_no_process_and_no_storage(up, project, how):
     process, description = up

@@ -1,14 +1,10 @@
 """What a run leaves in the local cloud's memory is packed, and reads as it was written."""
 
-import sys
 from pathlib import Path
 
-import pytest
 from moto.dynamodb.models.dynamo_type import Item
-from moto.s3.models import FakeKey
 
 from local.corrections import packed
-from local.corrections.dynamodb import _size
 
 FIGURES = {f"p{level}": {"N": str(level + 0.125)} for level in range(400)}
 ROW = {
@@ -25,63 +21,11 @@ def memory_kib(pid: int) -> int:
     return int(line.split()[1])
 
 
-def deep_size(thing):
-    """The bytes of an object and of all that it refers to."""
-    seen, left, size = set(), [thing], 0
-    while left:
-        part = left.pop()
-        if id(part) in seen or isinstance(part, type):
-            continue
-        seen.add(id(part))
-        size += sys.getsizeof(part)
-        if isinstance(part, dict):
-            left += [*part.keys(), *part.values()]
-        elif isinstance(part, list | tuple):
-            left += part
-        elif hasattr(part, "__dict__"):
-            left.append(part.__dict__)
-    return size
-
-
 def plain_row():
     row = Item(None, None, {})
     for name, value in ROW.items():
         row.attrs[name] = packed.DynamoType(value)
     return row
-
-
-def test_a_packed_row_is_a_tenth_and_reads_and_counts_as_it_was_written():
-    plain, row = plain_row(), plain_row()
-    packed.pack_row(row, _size)
-
-    assert deep_size(row.attrs["metrics"]) < deep_size(plain.attrs["metrics"]) / 10
-    assert row.to_json() == plain.to_json() == {"Attributes": ROW}
-    assert [value.size() for value in row.attrs.values()] == [_size(value) for value in plain.attrs.values()]
-    assert type(row.attrs["state"]) is packed.DynamoType
-    packed.unpack_row(row)
-    assert {type(value) for value in row.attrs.values()} == {packed.DynamoType}
-    assert row.to_json() == plain.to_json()
-
-
-def test_bytes_in_a_row_are_left_as_they_are():
-    row = Item(None, None, {"PK": {"S": "a"}, "log": {"M": {"text": {"B": b"\x00" * 400}}}})
-
-    packed.pack_row(row, _size)
-
-    assert row.attrs["log"].value["text"].value == b"\x00" * 400
-
-
-@pytest.mark.parametrize("body", [b"", b"{}", b'{"a": 1}' * 1_000, bytes(range(256)) * 3])
-def test_a_packed_object_reads_as_it_was_written_and_takes_no_more_than_its_bytes(body):
-    key = FakeKey("runs/r/x.json", body, "123456789012", "us-east-1", bucket_name="b")
-    before = deep_size(key)
-
-    packed.pack_object(key)
-
-    assert (key.value, key.value, key.contentsize) == (body, body, len(body))
-    assert sys.getsizeof(key._value_buffer._kept) <= sys.getsizeof(body)
-    assert deep_size(key) < before
-    key.dispose()
 
 
 ROWS, MAX_KIB_EACH = 300, 20

@@ -25,32 +25,12 @@ def execution(status: str, **end) -> KeptExecution:
     return KeptExecution("r", status, 1.0, None, **({"error": "", "cause": "", "arn": "arn"} | end))
 
 
-def test_a_disk_has_room_until_it_is_full_and_again_when_room_was_made(disk):
-    room = Room([disk.parent, disk], pytest.fail)
-
-    before = room.shortage()
-    ballast = disk / "ballast"
-    fill(ballast)
-    full = room.shortage()
-    ballast.unlink()
-
-    assert (before, room.shortage()) == ("", "")
-    assert full == (
-        f"the disk of {disk} is full, 0.0 of 4.0 MiB are free; make room (`df -h {disk}`), "
-        "or set MATRIX_WORKDIR to another disk"
-    )
-
-
 def test_a_disk_without_names_for_files_is_full_too(disk):
     with suppress(OSError):
         for n in range(200):
             (disk / str(n)).touch()
 
     assert "no more files can be made" in Room([disk], pytest.fail).shortage()
-
-
-def test_a_folder_that_is_not_there_yet_is_not_full(tmp_path):
-    assert Room([tmp_path / "runs"], pytest.fail).shortage() == ""
 
 
 def test_runs_are_stopped_once_a_disk_stays_full_also_where_stopping_failed_at_first(disk):

@@ -27,52 +27,6 @@ def status(files, name: str) -> str:
     return files.get_file_system(fileSystemId=name)["status"]
 
 
-def targets(files, name: str) -> list[dict]:
-    return files.list_mount_targets(fileSystemId=name)["mountTargets"]
-
-
-def subnets(cloud) -> list[str]:
-    return [subnet["SubnetId"] for subnet in cloud.client("ec2").describe_subnets()["Subnets"]]
-
-
-def test_a_file_system_is_created_mounted_used_and_gone(cloud, files):
-    bucket = bucket_of(cloud, "of-a-life")
-    tags = [{"key": "Name", "value": "n"}, {"key": "run", "value": "r"}]
-    created = files.create_file_system(bucket=bucket, prefix="a/", roleArn=ROLE, clientToken="life", tags=tags)
-    name, folder = created["fileSystemId"], cloud.workdir / "storage" / "file-systems" / created["fileSystemId"]
-    assert created["status"] == "creating"
-    assert not folder.exists()
-    wait_until(lambda: status(files, name) == "available", "available")
-    assert folder.is_dir()
-
-    target = files.create_mount_target(fileSystemId=name, subnetId=subnets(cloud)[0])
-    wait_until(lambda: targets(files, name)[0]["status"] == "available", "mount target available")
-    with pytest.raises(ClientError, match="already"):
-        files.create_mount_target(fileSystemId=name, subnetId=subnets(cloud)[0])
-    with pytest.raises(files.exceptions.ConflictException, match="mount targets"):
-        files.delete_file_system(fileSystemId=name)
-    files.delete_mount_target(mountTargetId=target["mountTargetId"])
-    wait_until(lambda: not targets(files, name), "mount target gone")
-
-    assert files.get_file_system(fileSystemId=name)["tags"] == tags
-    files.delete_file_system(fileSystemId=name)
-    assert status(files, name) == "deleting"
-    wait_until(lambda: not files.list_file_systems(bucket=bucket)["fileSystems"], "gone")
-    assert not folder.exists()
-    with pytest.raises(files.exceptions.ResourceNotFoundException):
-        files.get_file_system(fileSystemId=name)
-
-
-def test_a_token_makes_one_file_system_and_lists_are_paged(cloud, files):
-    bucket = bucket_of(cloud, "of-two-tokens")
-    made = [files.create_file_system(bucket=bucket, roleArn=ROLE, clientToken=f"t{n}") for n in (1, 1, 2)]
-
-    first, again, second = [each["fileSystemId"] for each in made]
-    assert first == again != second
-    pages = files.get_paginator("list_file_systems").paginate(bucket=bucket, PaginationConfig={"PageSize": 1})
-    assert [[each["fileSystemId"] for each in page["fileSystems"]] for page in pages] == [[first], [second]]
-
-
 def test_data_that_wait_for_their_export_are_only_lost_on_demand(cloud, files):
     created = files.create_file_system(bucket=bucket_of(cloud, "of-waiting-data"), roleArn=ROLE)
     name, folder = created["fileSystemId"], cloud.workdir / "storage" / "file-systems" / created["fileSystemId"]

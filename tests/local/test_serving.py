@@ -7,12 +7,10 @@ import threading
 import weakref
 
 import pytest
-from support.running_cloud import wait_until
 from werkzeug.serving import make_server
 
 from local.serving import KeepAliveHandler
 
-BODY = b"0123456789"
 # The body of the last request, as long as anybody keeps it.
 SENT: list[weakref.ref] = []
 
@@ -57,39 +55,12 @@ def ask(connection, method, path, **options):
     return answer.status, answer.read(), answer
 
 
-def test_a_connection_serves_one_request_after_the_other(connection):
-    connection.connect()
-    ours = connection.sock.getsockname()
-
-    assert ask(connection, "PUT", "/key", body=BODY)[:2] == (200, b"got " + BODY)
-    assert ask(connection, "PUT", "/key", body=iter([b"01234", b"56789"]))[:2] == (200, b"got " + BODY)  # chunked
-    status, body, head = ask(connection, "HEAD", "/key")
-    assert (status, body, head.headers["Content-Length"]) == (200, b"", "7")
-    assert ask(connection, "DELETE", "/empty")[:2] == (204, b"")
-    assert ask(connection, "PUT", "/key", body=BODY, headers={"Expect": "100-continue"})[:2] == (200, b"got " + BODY)
-
-    assert connection.sock.getsockname() == ours
-
-
-def test_an_idle_connection_keeps_nothing_of_what_was_sent_on_it(connection):
-    assert ask(connection, "PUT", "/key", body=BODY)[0] == 200
-
-    wait_until(lambda: SENT[0]() is None, "the body to be let go")
-    assert connection.sock is not None
-
-
 @pytest.mark.parametrize(("path", "status"), [("/refused", 403), ("/broken", 500)])
 def test_a_connection_ends_where_a_body_is_left_unread_or_the_cloud_fails(connection, path, status):
     answered, _, head = ask(connection, "POST", path, body=b"GET /key HTTP/1.1\r\n\r\n")
 
     assert (answered, head.headers["Connection"]) == (status, "close")
     assert connection.sock is None
-
-
-def test_a_refusal_without_a_body_keeps_its_connection(connection):
-    assert ask(connection, "GET", "/refused")[:2] == (403, b"no")
-
-    assert connection.sock is not None
 
 
 def test_a_connection_that_is_cut_brings_no_answer_and_no_word(connection, capfd):

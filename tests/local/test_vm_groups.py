@@ -16,28 +16,6 @@ MACHINE = groups.Interface("10.83.0.7", (FLEET,))
 MOUNT_TARGET = groups.Interface("10.83.0.9", (FILES,))
 
 
-def test_the_ruleset_lets_out_what_the_groups_do_and_logs_the_rest():
-    apis = groups.Service(groups.Interface("203.0.113.1", None), 443, "169.254.169.2", 5000)
-    nfs = groups.Service(MOUNT_TARGET, 2049, "169.254.169.32", 2049)
-    closed = groups.Service(
-        groups.Interface("10.83.0.8", (groups.Group("sg-closed", (), ()),)), 2049, "169.254.169.33", 2049
-    )
-
-    assert groups.ruleset(MACHINE, [apis, nfs, closed], ["169.254.169.3", "169.254.169.254"]) == (
-        "table ip security_groups {\n"
-        "  chain sent {\n"
-        "    type filter hook output priority filter; policy drop;\n"
-        '    oifname "lo" accept\n'
-        "    ip daddr { 169.254.169.3, 169.254.169.254 } accept\n"
-        "    udp dport 67 accept\n"
-        "    ip daddr 169.254.169.2 tcp dport 5000 accept\n"
-        "    ip daddr 169.254.169.32 tcp dport 2049 accept\n"
-        '    log prefix "security groups drop: " level err\n'
-        "  }\n"
-        "}\n"
-    )
-
-
 @pytest.mark.parametrize(
     ("out", "into", "is_through"),
     [
