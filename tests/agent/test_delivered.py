@@ -207,10 +207,6 @@ def test_the_download_is_signed_as_botocore_signs_it_and_goes_to_the_region_of_t
     assert f"Credential=AKIDEXAMPLE/{headers['x-amz-date'][:8]}/{region}/s3/aws4_request," in claimed
 
 
-def test_the_download_parses_as_python_3_9():
-    ast.parse(user_data.FETCH, feature_version=OLDEST)
-
-
 def imports(tree):
     """The top packages that a module imports, wherever in it."""
     imported = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and not node.level}
@@ -294,17 +290,6 @@ def test_a_zip_is_unpacked_once_and_never_taken_for_another(archive, tmp_path):
     ended = subprocess.run([PYTHON, "-I", "-S", zipped], capture_output=True, text=True)
     assert ended.stdout == "newer\n"
     assert unpacked.is_dir()
-
-
-def test_without_a_job_the_agent_says_how_to_start_it(tmp_path):
-    env = {"PYTHONPATH": f"{ROOT}:{ROOT}/functions", "PATH": os.environ["PATH"]}
-
-    ended = subprocess.run(
-        [sys.executable, "-m", "agent"], env=env, cwd=tmp_path, check=False, capture_output=True, text=True
-    )
-
-    assert ended.returncode == 2
-    assert ended.stderr == "usage: agent s3://<bucket>/<prefix>/job.json [nonce]\n"
 
 
 def test_documents_are_plain_json(cloud, instance, make_job):

@@ -4,17 +4,11 @@ from __future__ import annotations
 
 import json
 import marshal
-import os
-import shutil
-import subprocess
-import sys
 import threading
 from pathlib import Path
 
 import pytest
 
-import agent
-import contract
 from agent.engine import worker_pool
 from agent.errors import ToolFailed
 from agent.workloads import engines
@@ -54,19 +48,6 @@ def test_workers_share_as_many_processes_as_there_are_processors(workers, proces
     assert [list(team) for team in worker_pool.teams_of(workers, processors)] == teams
 
 
-def test_an_engine_leaves_the_byte_code_of_its_modules(tmp_path, monkeypatch):
-    shutil.copytree(Path(agent.__file__).parent, tmp_path / "agent", ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.copytree(Path(contract.__file__).parent, tmp_path / "contract")
-    monkeypatch.setattr(engines, "IMPORT_ROOTS", (tmp_path,))
-    environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1", **engines.environment()}
-
-    subprocess.run(
-        [sys.executable, "-S", "-c", "import agent.engine.creates"], cwd=tmp_path, env=environment, check=True
-    )
-
-    assert list((tmp_path / "agent/engine/__pycache__").glob("creates.*.pyc"))
-
-
 def report(tmp_path, *workers):
     """An engine's report, as its file has it."""
     lines = [{"mode": "threads"}, *workers]
@@ -94,21 +75,6 @@ def test_the_slowest_operation_of_all_workers_is_uploaded_as_it_was(tmp_path):
 
     assert uploaded["max_ns"] == 40 * SECOND
     assert str(40 * SECOND) not in uploaded["bins"]
-
-
-@pytest.mark.parametrize("engine", ["creates", "reads", "writes"])
-def test_an_engine_imports_nothing_before_its_start_that_it_can_do_without(engine):
-    dear = {"typing", "threading", "json", "runpy", *(["random", "re"] if engine != "reads" else [])}
-    asking = f"import sys, agent.engine.{engine}; print(*sorted({dear!r} & set(sys.modules)))"
-    imported = subprocess.run(
-        [sys.executable, "-S", "-c", asking],
-        env=engines.environment(),
-        check=True,
-        capture_output=True,
-        text=True,
-    )
-
-    assert imported.stdout.split() == []
 
 
 def test_the_plan_of_an_engine_is_in_no_command_line_and_may_be_of_any_length(tmp_path):

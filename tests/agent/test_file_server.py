@@ -8,7 +8,6 @@ import os
 import socket
 import threading
 import time
-import tracemalloc
 
 import pytest
 from support.agent_cloud import PAUSE_S
@@ -16,7 +15,7 @@ from support.agent_reads import KIB, MIB, engine, read_params
 
 from agent import file_server
 from agent.engine import records
-from agent.errors import ToolFailed, WorkIncomplete
+from agent.errors import WorkIncomplete
 from agent.file_client import Connection, ServerLost
 from agent.file_server import FileServer, Refused
 from agent.workloads import read
@@ -83,37 +82,6 @@ def exactly(raw, length):
         if not piece:
             raise EOFError(found)
     return found
-
-
-def test_a_batch_of_pages_comes_in_one_answer_in_the_order_asked_for(client):
-    assert get(client, "run/file", 2, [8, 0, 4]) == b"890145"
-
-
-def test_a_file_is_opened_once_by_each_way_to_read_it_and_anew_when_another_stands_there(client, root, monkeypatch):
-    opened = []
-    open_below = file_server.open_below
-    monkeypatch.setattr(file_server, "open_below", lambda *asked: opened.append(asked[1]) or open_below(*asked))
-    (root / "run" / "other").write_bytes(b"abc")
-
-    bytes_read = [get(client, path, 1, [1]) for path in ("run/file", "run/file", "run/other", "run/other")]
-    assert bytes_read == [b"1", b"1", b"b", b"b"]
-    (root / "run" / "other").write_bytes(b"xyz, and more")
-    assert get(client, "run/other", 4, [0]) == b"xyz,"
-    assert opened == ["run/file", "run/other"]
-
-    (root / "run" / "other").unlink()
-    with pytest.raises(Refused, match="No such file"):
-        get(client, "run/other", 1, [1])
-    (root / "run" / "other").write_bytes(b"new")
-    assert get(client, "run/other", 3, [0]) == b"new"
-
-
-def test_what_is_appended_is_there_to_be_read_by_others(server, client):
-    client.append("run-2/cell/i-1/records", b"abc")
-    client.append("run-2/cell/i-1/records", b"def")
-    client.forget("run-2/cell/i-1/records")
-
-    assert get(Connection("127.0.0.1", server.port, TOKEN), "run-2/cell/i-1/records", 6, [0]) == b"abcdef"
 
 
 @pytest.mark.parametrize(
@@ -251,22 +219,6 @@ def test_a_sender_that_stops_within_its_bytes_is_given_up(server, client, monkey
     assert get(client, "run/file", 1, [9]) == b"9"
 
 
-def test_a_reader_that_has_closed_its_own_side_still_gets_its_answer(server):
-    with raw_connection(server) as raw:
-        raw.sendall(line_of(op="read", path="run/file", length=10, offsets=[0]))
-        raw.shutdown(socket.SHUT_WR)
-
-        assert answer(raw) == (file_server.DONE, b"0123456789")
-        assert raw.recv(1) == b""
-
-
-def test_requests_that_were_sent_at_once_are_answered_one_after_the_other(server):
-    with raw_connection(server) as raw:
-        raw.sendall(b"".join(line_of(op="read", path="run/file", length=1, offsets=[n]) for n in (3, 1)))
-
-        assert [answer(raw)[1], answer(raw)[1]] == [b"3", b"1"]
-
-
 def test_a_file_that_becomes_shorter_while_it_is_sent_ends_the_connection_and_is_not_a_short_answer(
     server, root, client, monkeypatch
 ):
@@ -313,19 +265,6 @@ def test_one_connection_more_than_the_server_has_is_told_why(server, client, mon
         Connection("127.0.0.1", server.port, TOKEN)
 
     assert get(client, "run/file", 1, [0]) == b"0"
-
-
-def test_a_large_append_takes_little_memory_of_the_server(server, client, root):
-    body = os.urandom(24 * MIB)
-    tracemalloc.start()
-    try:
-        client.append("run/large", body)
-        peak = tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
-
-    assert (root / "run" / "large").read_bytes() == body
-    assert peak < 4 * MIB
 
 
 def test_direct_reads_go_past_the_page_cache_of_the_server(server, client, root):
@@ -379,15 +318,6 @@ def test_records_are_read_from_the_server_by_many_at_once(server, tmp_path, mode
     assert outcome.work == {"read_bytes": 256 * 8 * KIB, "records": 256}
     assert outcome.metrics["requests_per_s"] * outcome.metrics["duration_s"] == pytest.approx(requests)
     assert outcome.tool["command"].startswith(f"{params['access']} requests to our file server")
-
-
-def test_data_that_the_server_has_lost_fails_the_sample(server, root, tmp_path):
-    params = read_params(access="random", page_bytes=8 * KIB)
-    where = served(server, params, tmp_path / "run" / "cell" / "i-1")
-    (root / where["path"]).write_bytes(bytes(params["data_bytes"]))
-
-    with pytest.raises(ToolFailed, match="there is no record"):
-        engine(params, tmp_path, where=where)
 
 
 def test_a_server_that_is_not_there_is_named(tmp_path):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -85,25 +84,6 @@ def test_an_engine_that_this_fio_lacks_is_a_missing_tool(cloud, instance, make_j
     assert "psync" in failed["message"]
 
 
-@needs("fio")
-def test_an_option_that_fio_does_not_know_fails_with_what_fio_says(cloud, instance, make_job):
-    cloud.put("job.json", make_job("fio", [{"options": fio_options(rw="write", warp=9)}]))
-
-    assert instance.run() == 1
-
-    failed = instance.document("failed.json")
-    assert failed["error"] == "ToolFailed"
-    assert "warp" in failed["message"]
-
-
-def test_options_become_a_job_in_its_own_directory():
-    assert fio.render([{"rw": "randwrite", "direct": True, "group_reporting": 1}], Path("/mnt/a:b"), Path("/tmp")) == (
-        "[work]\nrw=randwrite\ndirect=1\nlat_percentiles=1\nclat_percentiles=0\n"
-        "directory=/mnt/a\\:b\nfilename_format=$jobname.$jobnum.$filenum\n"
-        "write_iops_log=/tmp/each-second\nlog_avg_msec=1000\nper_job_logs=0\n"
-    )
-
-
 def test_the_log_of_each_second_is_summed_over_jobs_and_directions(tmp_path):
     log = tmp_path / "each-second_iops.log"
     # Two jobs that read and write; the last second is there of one of them only. Times are off by a tick or two.
@@ -183,17 +163,6 @@ def test_the_work_is_what_fio_timed_and_not_its_ramp(cloud, instance, make_job):
     assert worked_s == pytest.approx(sample["metrics"]["duration_s"], abs=0.001)
     assert sample["work_started_at"] - sample["started_at"] >= 1  # the ramp, and fio's start
     assert sum(sample["work"].values()) / 1e6 / worked_s == pytest.approx(sample["metrics"]["mb_per_s"], rel=0.01)
-
-
-def test_syncs_have_metrics_and_a_histogram_of_their_own():
-    document = {"jobs": [job_document(1000, 100, {"1000": 100}, {"2000": 90, "5000": 10})] * 2}
-
-    metrics = fio.metrics(document)
-    histograms = json.loads(fio.raw(document, "")["histograms.json"])["histograms"]
-
-    assert (metrics["sync_lat_p50_us"], metrics["sync_lat_p90_us"], metrics["sync_lat_p99_us"]) == (2, 2, 5)
-    assert metrics["iops"] == 200  # a sync is not a read and no write
-    assert histograms["sync_lat"] == {"bins": {"2000": 180, "5000": 20}, "samples": 200}
 
 
 def test_the_slowest_operation_of_all_jobs_is_uploaded_as_fio_has_timed_it():
@@ -403,13 +372,6 @@ def test_a_job_that_stood_still_for_a_minute_is_not_a_contradiction(stalls_s):
     fio.refuse_contradictions(document, {"rw": "randwrite", "ioengine": "psync"}, processors=2)
 
     assert max(fio.merged_bins(document, "write")) == pytest.approx(longest_ns, rel=1 / 128)
-
-
-def test_the_order_of_instances_does_not_change_a_merge_and_nothing_has_no_percentile():
-    one, two = {5: 1, 7: 2}, {7: 1, 9: 4}
-
-    assert histogram.merge([one, two]) == histogram.merge([two, one]) == {5: 1, 7: 3, 9: 4}
-    assert histogram.percentile({}, 50) == 0
 
 
 def test_a_fio_that_does_not_start_is_named_with_what_it_said(tmp_path):

@@ -7,7 +7,6 @@ import os
 import random
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -140,30 +139,6 @@ def test_the_counter_that_is_shown_is_the_one_that_the_bytes_go_through(tmp_path
     assert watched.read()[DISK] == 4096
 
 
-@pytest.mark.parametrize(
-    ("kind", "counted", "looks_at_the_storage"),
-    [("nfs", {"nfs_write_bytes": 7.0}, False), ("ebs", {DISK: 7.0}, False), ("directory", {}, True)],
-)
-def test_a_reading_looks_at_the_storage_only_where_the_growth_of_the_file_is_shown(
-    tmp_path, monkeypatch, kind, counted, looks_at_the_storage
-):
-    monkeypatch.setattr(counters, "of_device", lambda *_: counted)
-    path = tmp_path / "stream"
-    path.write_bytes(b"12345")
-    watched = Traffic(kind, tmp_path, path)
-    looked_at, really = [], Path.stat
-
-    def stat(path, **_):
-        looked_at.append(path)
-        return really(path)
-
-    monkeypatch.setattr(Path, "stat", stat)
-    reading = watched.read()
-
-    assert bool(looked_at) == (FILE in reading) == looks_at_the_storage
-    assert reading.get(FILE, 5) == 5
-
-
 def test_readings_that_come_late_are_warned_about(monkeypatch):
     sampler = Sampler(lambda: {NETWORK: 100.0}, period_s=60)
     with sampler:
@@ -181,24 +156,6 @@ def test_a_rate_near_the_limit_of_one_connection_is_said_to_be_perhaps_the_conne
     assert "600 MB/s is near the 625 MB/s" in instance_throughput.flow_warnings(NETWORK, 600.0)[0]
     assert instance_throughput.flow_warnings(NETWORK, 300.0) == []
     assert instance_throughput.flow_warnings(DISK, 900.0) == []
-
-
-def test_readings_come_at_even_intervals(tmp_path):
-    for attempt in attempts():
-        with attempt:
-            with Sampler(lambda: {"x": time.monotonic()}, period_s=0.05) as sampler:
-                time.sleep(0.32)
-
-            seconds = sampler.seconds()
-            assert 6 <= len(seconds) <= 8
-            assert sampler.series()["x"] == pytest.approx(seconds, abs=0.02)
-
-
-def test_a_counter_that_goes_back_a_little_has_counted_nothing():
-    with Sampler(iter([{"steal_s": 5.02}, {"steal_s": 5.01}]).__next__, period_s=60) as sampler:
-        pass
-
-    assert sampler.series() == {"steal_s": [0.0, 0.0]}
 
 
 def test_bytes_that_went_another_way_are_warned_about():

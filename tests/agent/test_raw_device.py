@@ -57,10 +57,6 @@ def test_an_empty_serial_number_is_not_a_volume(machine):
     assert ebs_device.of_volumes([""], machine) is None
 
 
-def test_an_unused_disk_may_be_written(machine):
-    ebs_device.refuse_used(machine / "dev/nvme1n1", machine)
-
-
 def _partition(machine):
     (machine / "sys/block/nvme1n1/nvme1n1p1").mkdir()
     (machine / "sys/block/nvme1n1/nvme1n1p1/partition").write_text("1\n")
@@ -215,13 +211,6 @@ def test_what_is_read_from_a_device_is_written_before_by_one_job_unless_each_has
 
     assert raw_device.filling(options) == {"rw": "write", "bs": "1M", "direct": 1, "size": "1G"}
     assert raw_device.filling({**options, "offset_increment": "1G"})["numjobs"] == 4
-
-
-def test_a_job_on_a_device_names_it_and_no_folder():
-    assert fio.render([{"rw": "randwrite"}], Path("/dev/nvme1n1"), Path("/tmp"), is_device=True) == (
-        "[work]\nrw=randwrite\nlat_percentiles=1\nclat_percentiles=0\nfilename=/dev/nvme1n1\n"
-        "write_iops_log=/tmp/each-second\nlog_avg_msec=1000\nper_job_logs=0\n"
-    )
 
 
 @needs("fio")

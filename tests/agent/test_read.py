@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-import json
 import mmap
-import os
 import zlib
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -43,22 +41,6 @@ def test_reads_that_take_seconds_keep_their_rate_over_time(cloud, instance, make
 
 def data_path(params, folder):
     return Path(read.data_file(params, folder)["path"])
-
-
-def test_the_data_is_written_once_and_outlives_the_step_that_wrote_it(tmp_path):
-    workspaces = Workspaces(tmp_path, "run", "cell", "i-1")
-    first = workspaces.fresh(0)
-    file = data_path(read_params(), first.target.parent)
-    made = file.stat()
-    workspaces.done(first)
-
-    again = data_path(read_params(access="random", threads=1), workspaces.fresh(1).target.parent)
-
-    assert again == file
-    assert (again.stat().st_ino, again.stat().st_mtime_ns) == (made.st_ino, made.st_mtime_ns)
-    assert made.st_size == read_params()["data_bytes"]
-    workspaces.close()
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_each_instance_reads_the_data_of_one_other_and_nothing_of_it_is_left(tmp_path):
@@ -139,26 +121,6 @@ def test_data_that_does_not_fit_is_named_with_a_way_out(tmp_path):
         WorkIncomplete, match=r"2097152 bytes to read could not be written: .*; write a smaller dataSize"
     ):
         read.data_file(read_params(), tmp_path / "no-folder")
-
-
-@pytest.mark.parametrize("mode", ["threads", "processes"])
-@pytest.mark.parametrize("access", ["sequential", "random"])
-def test_both_modes_read_the_same(tmp_path, mode, access):
-    outcome = engine(read_params(access=access), tmp_path, mode)
-
-    assert outcome.tool["mode"] == mode
-    assert outcome.work["records"] == 256
-
-
-def test_readers_share_processes_where_there_are_more_than_processors(tmp_path):
-    processors = len(os.sched_getaffinity(0))
-    workers = 4 * processors
-
-    outcome = engine(read_params(threads=workers, records=workers * 8), tmp_path, "processes")
-
-    assert outcome.tool["processes"] == processors
-    assert outcome.tool["command"].endswith(f"in {workers} threads of {processors} processes")
-    assert json.loads(outcome.raw["histograms.json"])["histograms"]["read_lat"]["samples"] == workers
 
 
 @pytest.mark.parametrize(
@@ -254,19 +216,6 @@ def test_records_know_their_number_and_are_incompressible():
     assert all(len(zlib.compress(made[at : at + MIB])) > MIB for at in range(0, len(made), MIB))
     with pytest.raises(records.RecordWrong):
         records.check(made[: 8 * KIB], 1_001)
-
-
-@pytest.mark.parametrize("record_bytes", [64, 1_000, 8 * KIB, 5 * MIB])
-def test_a_file_of_records_has_them_all_whatever_their_size(tmp_path, record_bytes):
-    count = 12 if record_bytes > MIB else 9_000
-    with (tmp_path / "file").open("wb") as file:
-        records.Records(record_bytes).write(file.fileno(), count)
-
-    data = (tmp_path / "file").read_bytes()
-
-    assert len(data) == count * record_bytes
-    for n in range(count):
-        records.check(data[n * record_bytes : (n + 1) * record_bytes], n)
 
 
 def test_what_cached_reads_have_read_ahead_of_their_time_is_given_back(tmp_path):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import logging
 import os
 import shutil
 from pathlib import Path
@@ -13,10 +12,8 @@ from support.agent_cloud import needs
 
 from agent.errors import SourceDoesNotFit
 from agent.machine import counters
-from agent.programs import tools
 from agent.workloads import data_set, transfer
 
-LOG = logging.getLogger("test")
 FILES, FILE_BYTES = 40, 3_000
 
 
@@ -100,20 +97,6 @@ def test_a_data_set_has_the_shape_that_was_asked_for_and_does_not_compress(tmp_p
     assert len(gzip.compress(content, 9)) > 0.99 * len(content)
 
 
-def test_files_larger_than_the_pool_take_no_more_memory_than_it(tmp_path, monkeypatch):
-    drawn = []
-    monkeypatch.setattr(data_set, "POOL_BYTES", 4_096)
-    monkeypatch.setattr(data_set, "STRETCH_BYTES", 2_048)
-    monkeypatch.setattr(data_set.os, "urandom", lambda size: drawn.append(size) or bytes(n % 251 for n in range(size)))
-
-    found = data_set.provide(tmp_path, 3, 10_001)
-
-    assert drawn == [4_096]
-    contents = [(found.folder / name).read_bytes() for name in found.names()]
-    assert [len(content) for content in contents] == [10_001] * 3
-    assert len(set(contents)) == 3
-
-
 def test_a_data_set_that_was_left_half_made_is_made_anew(tmp_path):
     (tmp_path / "unfinished-3x100" / "d00000").mkdir(parents=True)
     (tmp_path / "unfinished-3x100" / "d00000" / "f00000007").write_bytes(b"old")
@@ -184,17 +167,3 @@ def test_the_published_command_lines_are_written_literally(tmp_path):
     assert 'find "$1" -type f | parallel --will-cite -q -j "$3" cp {} "$2"' in line("cp+parallel")
     assert "--pipepart --round-robin --delay .1 --block 1M" in line("fpart+cpio+parallel")
     assert "fpart -z -n 1 -o" in line("fpart+cpio+parallel")
-
-
-def test_amazon_linux_gets_what_it_lacks_from_its_supplementary_packages(fake_tool, bin_folder, monkeypatch):
-    fake_tool("dnf", "exit 0")
-    monkeypatch.setenv("PATH", str(bin_folder))
-    needed = sorted(set().union(*(transfer.tools(transfer_params(tool=tool)) for tool in transfer.PROGRAMS)))
-
-    install = ["dnf", "install", "-y", "-q"]
-    assert tools.install_commands(needed) == [
-        [*install, "bash", "coreutils", "cpio", "findutils", "rsync"],
-        [*install, "spal-release"],
-        [*install, "fpart"],
-        [*install, "parallel"],
-    ]

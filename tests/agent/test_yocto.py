@@ -125,17 +125,6 @@ def test_own_storage_is_filled_once_and_built_on(cloud, instance, make_job, mach
 
 
 @needs_namespaces
-def test_own_storage_that_was_filled_before_is_not_filled_again(cloud, fleet, make_job, machine):
-    filling, from_snapshot = fleet(2)
-    cloud.put("job.json", make_job("yocto", [PARAMS], storage=EBS))
-    assert filling.run(**machine.env) == 0
-
-    assert from_snapshot.run(**machine.env) == 0
-
-    assert len(machine.mirror.asked) == 2
-
-
-@needs_namespaces
 @pytest.mark.parametrize(
     ("way", "said"), [("", "Network access disabled through BB_NO_NETWORK"), ("disobeys", "Network is unreachable")]
 )
