@@ -2,7 +2,6 @@
 
 from importlib import import_module
 from pathlib import Path
-from typing import ClassVar
 
 import pytest
 
@@ -52,11 +51,3 @@ def test_a_workload_has_all_that_its_contracts_ask_for(kind):
     assert (ROOT / module).is_file(), f"write {module}"
     lacking = _lacking(import_module(f"agent.workloads.{_package(kind)}"), WorkloadModule)
     assert not lacking, f"write {', '.join(lacking)} in {module}"
-
-
-def test_what_a_model_lacks_is_named():
-    class Lacking(Storage):
-        effective_iops: ClassVar[int] = 1
-
-    assert {"bandwidth_bytes_per_s", "slug", "traits"} <= set(_lacking(Lacking, Storage))
-    assert "effective_iops" not in _lacking(Lacking, Storage)

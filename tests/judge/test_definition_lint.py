@@ -61,21 +61,6 @@ def test_a_name_that_an_inner_and_an_outer_scope_assign_is_refused(wrong: dict[s
 
 
 @pytest.mark.parametrize(
-    "wrong",
-    [
-        machine(Outer=passing(**ASSIGN), Each=each(READER, "DISTRIBUTED")),
-        machine(Outer=passing(**ASSIGN), Each=each(machine(Within=each(READER)), "DISTRIBUTED")),
-        machine(Outer=passing(**ASSIGN), Each=each(machine(Within=each(READER, "DISTRIBUTED")))),
-        machine(Outer=passing(**ASSIGN), Each=each(machine(A=passing(Output={"b": ["{% $run %}"]})), "DISTRIBUTED")),
-    ],
-)
-def test_an_outer_variable_that_is_read_within_a_distributed_map_is_refused(wrong: dict[str, Any]):
-    [problem] = problems(wrong)
-
-    assert "a distributed Map cannot read the outer variable 'run'" in problem
-
-
-@pytest.mark.parametrize(
     "right",
     [
         machine(Outer=passing(**ASSIGN), Each=each(READER)),
@@ -90,22 +75,6 @@ def test_an_outer_variable_that_is_read_within_a_distributed_map_is_refused(wron
 )  # fmt: skip
 def test_variables_that_are_in_scope_are_not_refused(right: dict[str, Any]):
     assert problems(right) == []
-
-
-@pytest.mark.parametrize(
-    ("wrong", "message"),
-    [
-        ({"StartAt": "A", "States": {"A": passing(Next="B")}}, "Missing 'Next' target: B"),
-        ({"StartAt": "A", "States": {"A": passing()}}, "neither Next nor End"),
-        ({"StartAt": "A", "States": {"A": passing(End=True), "B": passing(End=True)}}, '"B" is not reachable'),
-        ({"StartAt": "B", "States": {}}, "Missing 'Next' target: B"),
-        (machine(Each=each({"StartAt": "A", "States": {"A": passing()}})), "neither Next nor End"),
-    ],
-)
-def test_transitions_that_lead_nowhere_are_refused(wrong: dict[str, Any], message: str):
-    [problem] = problems(wrong)
-
-    assert message in problem
 
 
 @pytest.mark.parametrize("entry", CORPUS)

@@ -46,22 +46,6 @@ def in_state(name: str) -> Exchange:
     return exchange("ec2", "POST", "/", body=body, answer=INSTANCES.format(name).encode())
 
 
-@pytest.mark.parametrize(
-    ("made", "call"),
-    [
-        (exchange("s3", "PUT", "/bucket/runs/r/plan.json"), "s3:PutObject"),
-        (exchange("s3", "GET", "/bucket?list-type=2&prefix=runs"), "s3:ListObjectsV2"),
-        (exchange("s3", "POST", "/bucket?delete"), "s3:DeleteObjects"),
-        (exchange("elasticfilesystem", "POST", "/2015-02-01/mount-targets"), "efs:CreateMountTarget"),
-        (launched(), "ec2:RunInstances"),
-        (exchange("states", "POST", "/", headers={"x-amz-target": "AWSStepFunctions.StopExecution"}),
-         "stepfunctions:StopExecution"),
-    ],
-)  # fmt: skip
-def test_a_request_is_known_by_its_action_its_target_or_its_way(made: Exchange, call: str):
-    assert made.call == call
-
-
 def test_what_aws_takes_and_gives_is_not_refused():
     assert refusals([launched(**{"BlockDeviceMapping.1.Ebs.VolumeType": "gp3", "ClientToken": "a" * 64})]) == set()
     assert differences([described({}), in_state("running")]) == set()

@@ -59,24 +59,3 @@ def test_the_definition_is_below_the_size_that_step_functions_takes():
     resource["Properties"]["DefinitionString"] = re.sub(r"\$\{\w+\}", "x" * 170, definition)
 
     assert [one for one in template.refusals({"Run": resource}) if "1 MB" in one] == []
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Signed packages of Ubuntu's mirrors", 'the "first" rule', "what? all", "a < b", "50%", "one|two", "~ports",
-        "caf\u00e9", "NFS \u2013 from the fleet", "two\nlines", "tab\there", "up ^", "back\\slash", "`code`", "",
-        "x" * 256,
-    ],
-)  # fmt: skip
-@pytest.mark.parametrize("place", ["group", "inline rule", "rule"])
-def test_a_description_with_a_character_that_ec2_does_not_have_is_refused(text: str, place: str):
-    rule = {"IpProtocol": "tcp", "FromPort": 1, "ToPort": 1, "CidrIp": "0.0.0.0/0"}
-    group = {"GroupDescription": "group"}
-    kind, properties = {
-        "group": ("SecurityGroup", {"GroupDescription": text}),
-        "inline rule": ("SecurityGroup", group | {"SecurityGroupEgress": [rule | {"Description": text}]}),
-        "rule": ("SecurityGroupIngress", rule | {"GroupId": "sg-0123456789abcdef0", "Description": text}),
-    }[place]
-
-    assert template.refusals({"Wrong": {"Type": f"AWS::EC2::{kind}", "Properties": properties}})

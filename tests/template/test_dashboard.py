@@ -1,7 +1,7 @@
 """Every metric of the dashboard is one that AWS publishes, or one that our functions really put into their logs."""
 
 import pytest
-from support.dashboard import STACK, emitted, finds, names_of_functions, searches, shown, widgets
+from support.dashboard import STACK, emitted, finds, names_of_functions, searches, shown
 
 from aws.records import metrics
 from matrix.samples import cloudwatch
@@ -52,22 +52,6 @@ def test_every_metric_of_ours_is_one_that_our_functions_emit(logged):
     assert ours == logged
 
 
-@pytest.mark.parametrize(
-    ("term", "value", "is_found"),
-    [
-        # As the guide's page has them.
-        ("count", "CustomCount1", True), ("COUNT", "CustomCount1", True), ("couNT", "CustomCount1", False),
-        ("CustomCount", "CustomCount1", True), ("Count1", "CustomCount1", True), ("count1", "CustomCount1", False),
-        ("customcount", "CustomCount1", False), ("sdb", "SDBFailure", True), ("failure", "SDBFailure", True),
-        ("333", "Project2-trial333", True),
-        ("Network_Errors", "Network-Errors-2", True), ("Network_Errors", "NetworkErrors2", True),
-        ('"CustomCount1"', "CustomCount1", True), ('"Custom"', "CustomCount1", False),
-    ],
-)  # fmt: skip
-def test_a_search_finds_parts_of_a_name_and_within_quotes_only_the_whole(term, value, is_found):
-    assert finds(term, value) is is_found
-
-
 def test_each_search_of_functions_finds_every_function_of_the_stack_and_none_of_another():
     terms = [search["terms"].split()[-1] for search in searches() if search["terms"].startswith("{AWS/Lambda,")]
 
@@ -83,16 +67,3 @@ def test_metrics_of_five_minutes_are_not_shown_by_the_minute():
 
     for one in shown():
         assert one.period_s % periods.get((one.namespace, one.name), 60) == 0, one
-
-
-def test_no_two_widgets_lie_on_each_other():
-    taken = [(x, y) for one in widgets() for x in range(one["x"], one["x"] + one["width"])
-             for y in range(one["y"], one["y"] + one["height"])]  # fmt: skip
-
-    assert len(taken) == len(set(taken))
-    assert max(x for x, _ in taken) == 23
-
-
-def test_a_metric_that_nobody_publishes_would_be_found():
-    assert ("AWS/EFS", "PercentIOLimits") not in PUBLISHED
-    assert emitted('{"level":"INFO"}\nno json\n') == set()
