@@ -92,15 +92,6 @@ def rate(use: Document) -> tuple[float, float, str]:
     return float(f"{use['used']:.3g}"), float(f"{use['limit']:.4g}"), use["unit"]
 
 
-def test_a_volume_that_does_all_the_operations_it_was_bought_for_is_bound_by_its_iops():
-    said = found(measured(cell(), {"disk_read_operations": 0.0, "disk_write_operations": 2_970.0}))
-
-    assert said["name"] == "volume IOPS"
-    assert [rate(use) for use in said["uses"]] == [(2_970.0, 3_000.0, "IOPS")]
-    assert said["next"] == {"code": "raise"}
-    assert {one["name"] for one in said["others"]} >= {"client CPU", "instance EBS allowance"}
-
-
 ONE_ZONE = {"type": "efs", "throughputMode": "elastic", "deployment": "oneZone", "tls": True}
 PROVISIONED = EFS | {"throughputMode": "provisioned", "provisionedThroughputMiBps": 100}
 NFS = {"type": "nfs", "source": "files.example.com:/export"}
@@ -400,14 +391,6 @@ def test_what_is_absent_is_said_and_never_taken_for_zero():
     assert said["is_provisional"]
     refused = found(result | {"cloudwatch": late | {"unasked": "AccessDenied"}})
     assert {"code": "not-asked", "error": "AccessDenied"} in refused["unseen"]
-
-
-def test_limits_of_aws_do_not_bind_the_disk_of_this_machine():
-    said = found(measured(cell(), {"disk_write_operations": 2_990.0, "bw_in_allowance_exceeded": 900.0}), "local")
-
-    assert said["name"] == "not known"
-    assert {"code": "storage-limits"} in said["unseen"]
-    assert not said["is_provisional"]
 
 
 EMULATION = {"shared": True, "iops": 3_000.0, "bytes_per_s": 131_072_000.0, "unit_bytes": 262_144,

@@ -147,14 +147,6 @@ def test_the_cheapest_that_is_shown_to_meet_the_limit_is_taken_with_its_margin_a
     assert (seen["dear"].times_as_dear, seen["unknown"].times_as_dear) == (1.5, None)
 
 
-def test_an_objective_that_values_alone_meet_is_not_reached():
-    asked = question(candidate("slow", 110.0, 0.1), candidate("by value", 95.0, 0.5, bound=101.0))
-
-    answered(asked, limit=100.0)
-
-    assert (asked.state, asked.recommended, asked.best_value.storage) == ("by-value", None, "by value")
-
-
 @pytest.mark.parametrize(
     ("storages", "limit", "expected"),
     [
@@ -259,23 +251,3 @@ def test_a_slow_tail_is_named_from_twice_the_ranked_percentile_on(values, higher
 
     assert (tail and (tail["slow"], tail["values"], tail["slowest"])) == expected
     assert slow_tail(None, 50, higher_is_better=False) is None
-
-
-def test_beyond_a_ranked_p90_a_tail_is_a_risk_too():
-    values = fleet([[1.0]] * 96 + [[10.0]] * 4)
-
-    tail = slow_tail(values, 90, higher_is_better=False)
-
-    assert tail == {"code": "slow-tail", "level": 90, "slow": 4, "values": 100, "slowest": 10.0}
-
-
-def test_a_document_has_the_figures_of_the_tail():
-    slow = candidate("slow", 120.0, 1.0, low=110.0, high=130.0)
-
-    first, none = question(slow, candidate("none", None)).to_document()["candidates"]
-
-    assert (first["value"], first["low"], first["high"]) == (120.0, 110.0, 130.0)
-    assert (none["value"], none["low"], none["high"], none["ranked"]) == (None, None, None, None)
-    assert first["ranked"] | {"confidence": 0} == {"level": 90, "value": 120.0, "low": 110.0, "high": 130.0} | {
-        "confidence": 0
-    }

@@ -316,30 +316,6 @@ def test_work_as_planned_costs_as_planned(storage, placement, cross_zone_share):
     assert not any(cost.missing or cost.is_assumed for cost in costs)
 
 
-def test_a_ramp_makes_no_result_dearer():
-    samples = [
-        {"point": "p01", "repetition": 1, "step": 0, "metrics": {"iops": 10.0}, "work": {"write_bytes": 1e9},
-         "started_at": start, "ended_at": 30.1, "work_started_at": 20.0, "work_ended_at": 30.0}
-        for start in (19.9, 5.0)
-    ]  # fmt: skip
-    cell = {
-        "id": "c", "file_system": "ebs", "storage": {"type": "ebs", "volumeType": "gp3", "sizeGiB": 100},
-        "workload": {"type": "fio", "rw": "write"},
-        "fleet": {"instanceType": "m6i.large", "count": 1}, "expected_s": 30.0,
-        "points": [{"id": "p01", "params": {}}], "steps": [{"point": "p01", "repetition": 1}],
-    }  # fmt: skip
-    costs = []
-    for sample in samples:
-        instance = {"id": "i-1", "type": "m6i.large"}
-        file = SampleFile.model_validate({"run": "r", "cell": "c", "instance": instance, "samples": [sample]})
-        result = cell_result(cell, [file], error=None, actual_s=None)
-        costs.append(Bill.of(None, None).point_cost(result, result["points"][0]))
-
-    # 10 s of work either way, of which the first took 0.2 s more and the second 15.1 s.
-    assert costs[0].per == "TB moved"
-    assert costs[1].usd == pytest.approx(costs[0].usd)
-
-
 def test_elastic_bytes_that_are_not_known_make_the_cost_a_lower_bound():
     cost = elastic_cost({"type": "build", "name": "published elsewhere"}, metrics={"duration_s": {"p50": 3600.0}})
 

@@ -143,14 +143,6 @@ def test_a_job_that_outlasts_credits_is_decided_by_what_is_sustained():
     ]
 
 
-def test_a_percentile_that_so_few_instances_cannot_carry_is_a_risk():
-    decision, _ = decided({"ebs": {4: 3000.0}}, AT_MOST)
-    [candidate] = decision["questions"][0]["candidates"]
-
-    assert candidate["risks"] == [{"code": "too-few-samples", "level": 90, "needed": 36, "count": 4}]
-    assert (candidate["low"], candidate["high"]) == (None, None)
-
-
 def test_the_tail_of_a_rate_is_its_tenth_percentile():
     summary, results, _planned = build_run({"ebs": {50: 3000.0}})
     [cell] = summary["cells"]
@@ -268,14 +260,6 @@ def test_a_percentile_of_nobody_knows_how_many_values_ranks_nothing():
     assert (at_fifty["ranked_level"], at_fifty["why_median"]) == (90, None)
 
 
-def test_nothing_is_cheapest_at_the_prices_of_what_was_not_measured():
-    summary, results, planned = build_run({"ebs": {50: 3000.0}, "efs": {50: 3800.0}}, environment="emulated")
-
-    [question] = decide(summary, results=results, bill=Bill.of(planned, None))["questions"]
-
-    assert not any(each["verdict"].get("is_cheapest") for each in question["candidates"])
-
-
 def slower_tail(summary, results, kind, factor):
     """A run in which every fifth instance of a storage is slower by a factor, and the median is as it was."""
     for cell in results.values():
@@ -344,13 +328,6 @@ def test_a_storage_that_was_never_planned_at_a_size_is_not_a_loser_there():
 
     assert by_storage(fifty)["EBS"]["lost"] == {"code": "no-cell"}
     assert by_storage(fifty)["EFS"]["verdict"] == {"code": "only-one"}
-
-
-def test_a_storage_that_is_always_alone_wins_nothing():
-    decision, _ = decided({"ebs": dict.fromkeys((1, 2, 5, 10), 3000.0)})
-
-    assert [question["state"] for question in decision["questions"]] == ["nothing"] * 4
-    assert [question["recommended"] for question in decision["questions"]] == [None] * 4
 
 
 @pytest.mark.parametrize(("unit", "instances", "repetitions"), [("repetition", 50, 1), ("instance", 2, 3)])

@@ -23,12 +23,6 @@ def summary_of(document, results, run="r1"):
     return run_summary(run=run, plan=document, results=join(document, results), **facts)
 
 
-def test_a_plan_without_launches_joins_nothing():
-    document = planned(launches=1)
-
-    assert join(document, {"x": {"id": "x"}}) == {"x": {"id": "x"}}
-
-
 def test_the_samples_of_all_launches_are_one_row_set_and_launches_are_its_units():
     document = planned()
     results = results_of(document)

@@ -180,12 +180,6 @@ def test_a_minute_that_has_not_arrived_and_a_volume_that_does_not_tell_are_no_ca
     assert layers.of_server(lacking) == {}
 
 
-def test_where_an_instance_has_told_nothing_the_server_saw_more_than_can_be_compared():
-    files = [instance(moved("write", 0, 60, 100))]
-
-    assert seen(files, "efs", {"AWS/EFS DataWriteIOBytes": [200.0 * MIB]}, instances={"launched": 2}) == {}
-
-
 def test_metrics_that_arrive_later_are_held_against_what_the_mounts_had_moved():
     files = [instance(moved("read", 0, 60, 600))]
     made = result(files, "efs", {"AWS/EFS DataReadIOBytes": [None]})

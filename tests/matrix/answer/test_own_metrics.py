@@ -5,10 +5,8 @@ import json
 import pytest
 from support.matrices import COMMAND, EBS, EFS, TPS, matrix
 
-from matrix.answer.comparing import compare
 from matrix.answer.decision import decide
 from matrix.answer.results import cell_result, run_summary
-from matrix.answer.values import values_of
 from matrix.plan.planning import plan
 from matrix.report.csv_rows import to_csv
 from matrix.report.page import render
@@ -77,19 +75,6 @@ def test_a_matrix_may_optimise_for_it_whichever_way_is_better(metric, limit, bes
     [question] = summary["decision"]["questions"]
     assert (question["workload"], question["label"], question["unit"]) == ("command bench", "jobs 4", metric["unit"])
     assert question["recommended"].startswith(best)
-
-
-def test_it_is_compared_by_its_direction():
-    (_, before, _), (_, after, _) = run({"ebs": 100.0, "efs": 200.0}, LATE), run({"ebs": 80.0, "efs": 260.0}, LATE)
-    runs = (
-        {"run": name, "environment": "aws", "cells": list(of.values())} for name, of in (("a", before), ("b", after))
-    )
-
-    compared = compare(*map(values_of, runs), threshold=0.05)["compared"]
-
-    assert [(cell["verdict"], cell["metric"], cell["unit"]) for cell in compared] == [
-        ("slower", "own", "ms"), ("faster", "own", "ms"),
-    ]  # fmt: skip
 
 
 def test_csv_and_report_have_it_with_its_unit():

@@ -107,12 +107,6 @@ def test_a_ramp_and_the_start_of_programs_are_not_in_the_fleets_rate():
     assert (overhead["points"], overhead["share"]) == (["p01"], pytest.approx(3.2 / 5.2))
 
 
-def test_work_that_fills_its_samples_time_is_not_warned_about():
-    files = [worked(name, 200.0, 205.0, process=(199.9, 205.1)) for name in ("i-1", "i-2")]
-
-    assert cell_result(CELL, files, error=None, actual_s=1.0)["warnings"] == []
-
-
 def test_a_fleet_has_a_rate_until_the_first_and_one_until_the_last_is_done():
     files = [worked("i-1", 200.0, 202.0), worked("i-2", 200.0, 210.0)]
 
@@ -154,12 +148,6 @@ def summary(results, plan=PLAN):
     )
 
 
-def test_a_warning_of_the_plan_says_of_what_it_is():
-    warned = {**PLAN, "warnings": [{"path": "storage[2]", "value": "fsx", "message": "has 128 MB/s always"}]}
-
-    assert summary({}, warned)["warnings"] == ["storage[2]: has 128 MB/s always"]
-
-
 def test_a_planned_cell_without_a_result_is_a_failed_cell():
     document = summary({})
 
@@ -167,14 +155,6 @@ def test_a_planned_cell_without_a_result_is_a_failed_cell():
         "failed", {"cells": 1, "measured": 0, "failed": 1, "skipped": 0},
     )  # fmt: skip
     assert document["cells"][0]["error"]["name"] == "NotMeasured"
-
-
-def test_a_run_is_measured_when_every_cell_is():
-    result = cell_result(CELL, [samples("i-1", [1, 1]), samples("i-2", [1, 1])], error=None, actual_s=1.0)
-
-    document = summary({CELL["id"]: result})
-
-    assert (document["status"], document["warnings"]) == ("measured", ["careful"])
 
 
 # --- what is said beyond the percentiles ------------------------------------------------------------------------------

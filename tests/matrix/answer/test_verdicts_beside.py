@@ -51,15 +51,6 @@ def test_the_verdict_is_that_of_compare(before, after, how, verdict):
     assert seen["detectable_ratio"] == (known["power"] and known["power"]["ratio"])
 
 
-def test_slower_is_told_with_how_much_and_its_interval():
-    seen = beside(values("base", 10.0, 20.0), values("run", 15.0, 20.0), "baseline:release")
-
-    [change] = seen["changes"]
-    assert change["ratio"] == pytest.approx(1.5)
-    assert change["low"] < 1.5 < change["high"]
-    assert seen["is_launched_once"]
-
-
 def test_the_largest_change_for_the_worse_comes_first_and_five_are_kept():
     base, run = values("base", *[10.0] * 8), values("run", *[11.0 + number for number in range(7)], 1.0)
     seen = beside(base, run, "base")

@@ -5,12 +5,10 @@ import subprocess
 
 import pytest
 from support.matrices import (
-    BUILD,
     DD,
     EBS,
     EFS,
     EXPORT,
-    FIO,
     METADATA,
     OBJECTS,
     READ,
@@ -28,17 +26,6 @@ from matrix.input.workloads.fio_values import FORMS
 from matrix.plan.planning import plan
 from matrix.storages.models import MODELS
 from matrix.terms.metrics import METRICS, describe_measure
-
-
-def test_touch_makes_a_point_of_every_combination():
-    workload = matrix(workload=[TOUCH | {"directories": ["shared", "own"]}]).matrix.workload[0]
-
-    assert workload.points() == [
-        {"files": 1024, "threads": 1, "directories": "shared", "tool": "engine", "sync": "none"},
-        {"files": 1024, "threads": 1, "directories": "own", "tool": "engine", "sync": "none"},
-        {"files": 1024, "threads": 4, "directories": "shared", "tool": "engine", "sync": "none"},
-        {"files": 1024, "threads": 4, "directories": "own", "tool": "engine", "sync": "none"},
-    ]
 
 
 def test_metadata_makes_a_point_of_each_phase_of_every_combination_in_mdtests_order():
@@ -80,19 +67,6 @@ def test_reading_back_takes_the_time_and_the_bytes_of_a_read():
     assert twice.seconds == 2 * once.seconds
 
 
-def test_the_points_of_dd_are_in_bytes():
-    workload = matrix(workload=[DD | {"totalSize": "2GiB", "sync": ["end", "block"], "threads": 4}]).matrix.workload[0]
-
-    assert workload.points()[1] == {
-        "total_bytes": 2147483648,
-        "block_bytes": 1048576,
-        "sync": "block",
-        "threads": 4,
-        "tool": "dd",
-        "source": "random",
-    }
-
-
 def test_each_form_of_a_value_is_one_that_fio_takes(tmp_path):
     """All examples as jobs of one file, which fio reads and does not run."""
     assert [name for name, form in FORMS.items() if not form.is_of(form.example)] == []
@@ -108,23 +82,6 @@ def test_each_form_of_a_value_is_one_that_fio_takes(tmp_path):
     assert (read.returncode, read.stderr) == (0, "")
 
 
-def test_every_option_of_fio_may_be_a_sweep():
-    workload = matrix(workload=[FIO | {"iodepth": [1, 16]}]).matrix.workload[0]
-
-    options = [point["options"] for point in workload.points()]
-    assert [(one["bs"], one["iodepth"]) for one in options] == [("4k", 1), ("4k", 16), ("8k", 1), ("8k", 16)]
-    assert options[0]["runtime"] == 10
-
-
-def test_a_build_passes_its_commands_on_unchanged():
-    command = "make -j$JOBS && echo 'done; really' > $BUILD_DIR/x"
-    workload = matrix(workload=[BUILD | {"build": command, "jobs": [1, 2]}]).matrix.workload[0]
-
-    assert workload.points() == [
-        {"build": command, "prepare": None, "populate": None, "jobs": jobs, "cache_path": None} for jobs in (1, 2)
-    ]
-
-
 def test_tools_that_copy_one_file_at_a_time_have_one_point_for_all_threads():
     workload = matrix(workload=[TRANSFER | {"files": 10, "fileSize": "2kB", "threads": [4, 8]}]).matrix.workload[0]
 
@@ -134,13 +91,6 @@ def test_tools_that_copy_one_file_at_a_time_have_one_point_for_all_threads():
         {"tool": "cp+parallel", **shape, "threads": 4},
         {"tool": "cp+parallel", **shape, "threads": 8},
     ]
-
-
-def test_threads_of_a_transfer_that_are_not_given_are_left_to_the_instance():
-    workload = matrix(workload=[TRANSFER]).matrix.workload[0]
-
-    points = {one["tool"]: (one["threads"], one["files"], one["file_bytes"]) for one in workload.points()}
-    assert points == {"cp": (1, 5000, 1_000_000), "cp+parallel": (None, 5000, 1_000_000)}
 
 
 @pytest.mark.parametrize(
@@ -247,17 +197,6 @@ def test_a_create_that_is_stored_takes_a_volume_longer_and_a_file_system_no_long
     # Of gp3 a create takes 0.1 ms and a sync 1 ms: 1,024 of both are 1.126 s.
     assert seconds["ebs"] == [pytest.approx(0.1024), pytest.approx(1.1264)]
     assert seconds["efs"][0] == seconds["efs"][1]
-
-
-DEVICE = FIO | {"device": True}
-
-
-def test_a_point_on_a_device_is_another_one_than_on_files():
-    files, device = (workloads.MODELS["fio"].model_validate(each) for each in (FIO, DEVICE))
-
-    assert device.points() == [{"device": True, **point} for point in files.points()]
-    assert (files.slug, device.slug) == ("fio", "fio-device")
-    assert "device" not in files.document
 
 
 def test_jobs_share_a_device_unless_each_has_a_part_of_its_own_and_only_what_is_read_is_written_before():

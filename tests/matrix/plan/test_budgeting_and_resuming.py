@@ -93,12 +93,6 @@ def test_a_cell_that_measures_anything_else_is_measured_whatever_its_id_says(cha
     assert "taken_over" not in resumed(earlier(["measured", "measured"]), **change)["totals"]
 
 
-def test_what_changes_nothing_about_a_cell_does_not_matter():
-    found = earlier(["measured", "measured"])
-
-    assert resumed(found, budgetUsd=5, owner="me", deadlineHours=3)["totals"]["taken_over"] == 2
-
-
 def test_a_cell_measured_at_its_quorum_is_taken_over_until_one_asks_for_more():
     def fleet(**ways):
         return [{"instanceType": "m6i.large", "count": 10, **ways}]

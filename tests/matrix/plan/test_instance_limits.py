@@ -176,13 +176,6 @@ def test_the_table_has_what_ec2_says_of_each_type():
     assert instance_limits.limits_of({}) is None
 
 
-@pytest.mark.parametrize("kind", ["m8i.large", "c8gd.large", "i7ie.large", "m9g.large", "c7i-flex.large", "d3.xlarge"])
-def test_a_type_of_today_is_known_without_asking_ec2(kind):
-    [message] = slower(storage=[FAST | {"throughputMiBps": 2000}], fleet=fleet(kind))
-
-    assert message.startswith(f"{kind} is slower than the volume of fast: ")
-
-
 def test_a_bare_machine_is_named_only_where_no_other_of_its_family_carries_the_volumes():
     raid = GP3 | {"name": "raid", "raid0": 4}
 

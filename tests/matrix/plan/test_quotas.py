@@ -7,7 +7,6 @@ from support.matrices import EBS, EFS, FILE_SERVER, FLEET, FSX, READ, matrix
 
 from matrix.plan import quotas
 from matrix.plan.planning import plan
-from matrix.terms.errors import QuotaExceeded
 
 VCPUS = {"m6i.large": 2, "g5.xlarge": 4}
 
@@ -100,12 +99,6 @@ def test_file_systems_meet_as_many_as_are_measured_at_once():
     assert needs(at_once=4, storage=storages, fleet=fleet) == {"L-1216C47A": 60}
 
 
-def test_classes_are_counted_apart():
-    fleet = [{"instanceType": ["m6i.large", "g5.xlarge"], "count": 5}]
-
-    assert needs(fleet=fleet) == {"L-1216C47A": 10, "L-DB2E81BA": 20}
-
-
 def test_file_systems_count_with_their_number_throughput_and_storage():
     storages = [EFS | {"name": "a"}, EFS | {"name": "b"}, FSX | {"name": "c"}, FSX | {"name": "d"}]
 
@@ -138,9 +131,3 @@ def test_a_plan_above_a_quota_is_refused_with_quota_value_need_and_a_way_out():
     assert quotas.refusal(need, value=20, in_use=0) is None
     refusal = quotas.refusal(need, value=32, in_use=16)
     assert re.search(r"L-1216C47A.* is 32 vCPUs.* needs 20 beside 16 in use\..*--desired-value 36; or lower", refusal)
-
-
-def test_all_that_is_too_low_is_refused_at_once():
-    quotas.refuse([])
-    with pytest.raises(QuotaExceeded, match=r"^Ask for A\. Ask for B\. Nothing was created$"):
-        quotas.refuse(["Ask for A.", "Ask for B."])

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from support.matrices import BUILD, EBS, EFS, FLEET, FSX, matrix
+from support.matrices import BUILD, EFS, FLEET, FSX, matrix
 
 from local.corrections import yaml_template
 from matrix.plan.planning import plan
@@ -231,25 +231,6 @@ def test_unconfirmed_prices_and_other_regions_widen_the_range_and_are_said():
     here, there = (plan(matrix(), region=region).cost for region in ("us-east-1", "eu-central-1"))
     assert there.low < here.low < here.high < there.high
     assert there.expected == here.expected
-
-
-def test_the_total_is_the_sum_of_its_parts():
-    planned = plan(matrix(storage=[EBS, EFS, FSX], fleet=[FLEET | {"count": [1, 10]}]))
-
-    parts = [*planned.cells, *planned.file_systems]
-    for name in ("low", "expected", "high"):
-        assert getattr(planned.cost, name) == pytest.approx(sum(getattr(part.cost, name) for part in parts))
-    assert planned.cost.low <= planned.cost.expected <= planned.cost.high
-
-
-def test_every_price_says_where_and_when_it_was_read():
-    book = published_prices()
-
-    for name, price in {**book.prices, **book.instances}.items():
-        assert price.usd > 0, name
-        assert price.source, name
-        assert price.unit, name
-        assert price.read.startswith("20"), name
 
 
 @pytest.mark.parametrize(

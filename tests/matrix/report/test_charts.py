@@ -7,7 +7,7 @@ from support.runs_for_reports import build_run
 
 from matrix.published.yocto_run import yocto_run
 from matrix.report.charts import chart as chart_module
-from matrix.report.charts import fleet, latency, percentiles, sections
+from matrix.report.charts import fleet, percentiles, sections
 from matrix.report.charts.cost import costs
 from matrix.report.charts.latency import latencies
 from matrix.report.charts.scaling import scaling
@@ -165,20 +165,6 @@ def test_a_sweep_of_more_lines_than_anybody_can_follow_is_several_charts_and_lea
     assert len({row[:2] for chart in charts for row in chart.rows}) == 16
 
 
-def test_latencies_of_more_cells_than_one_chart_has_room_for_are_those_of_the_largest_fleets_and_say_so(monkeypatch):
-    for module in (chart_module, latency):
-        monkeypatch.setattr(module, "MAX_SERIES", 2)
-    summary, results, planned = build_run({"ebs": FLEETS, "efs": FLEETS})
-    view = view_of(summary, results=results, plan=planned)
-    for entry in view.entries:
-        entry.point["latency"] = {"read_lat": {"unit": "µs", "operations": 9, "bins_ns": {"1000000": 9}}}
-
-    [chart] = latencies(view)
-
-    assert {series.name for series in chart.series} == {"EBS gp3, 4 × m6i.large", "EFS bursting, 4 × m6i.large"}
-    assert chart.notes == ["2 of 4 lines, those of the largest fleets; result.json of each cell has all."]
-
-
 @pytest.fixture
 def large(monkeypatch):
     """A run of more cells than rows of a chart."""
@@ -196,10 +182,3 @@ def test_many_cells_are_several_charts_each_with_an_id_a_title_and_rows_of_its_o
     assert (first.title[-8:], second.title[-8:]) == ("(1 of 2)", "(2 of 2)")
     assert [len(chart.categories) for chart in (first, second)] == [3, 3]
     assert not set(first.categories) & set(second.categories)
-
-
-def test_of_many_cells_those_with_the_most_unequal_instances_are_seen_first(large):
-    assert [chart.id for chart in large["fleet"]] == ["spread", "spread-2"]
-
-    inequality = [row[2] / row[4] for chart in large["fleet"] for row in chart.rows]
-    assert inequality == sorted(inequality)

@@ -7,7 +7,7 @@ import pytest
 
 from matrix.report.charts.chart import Chart, Series
 from matrix.report.drawing import svg
-from matrix.report.drawing.axes import Axis, fitting, x_axis, y_axis
+from matrix.report.drawing.axes import Axis, y_axis
 from matrix.report.drawing.points import points
 
 
@@ -80,34 +80,6 @@ def test_an_interval_that_ends_far_above_all_values_is_cut_and_has_no_end_across
     assert y_axis(chart(Series("a", [1], [100.0], low=[50.0], high=[180.0]))).high == pytest.approx(180, rel=0.1)
 
 
-def test_limit_and_ends_of_intervals_are_on_the_axis():
-    axis = y_axis(chart(Series("a", [1], [10.0], low=[5.0], high=[30.0]), limit=(50.0, "at most 50")))
-
-    assert axis.low <= 5.0
-    assert axis.high >= 50.0
-
-
-def test_equal_values_have_an_axis_too():
-    assert 0 < y_axis(chart(Series("a", [1], [7.0]))).share(7.0) < 1
-    assert y_axis(chart(Series("a", [1], [0.0]))).share(0.0) == 0
-
-
-def test_ticks_that_would_lie_on_each_other_are_left_out():
-    axis = Axis(0.0, 100.0, is_log=False, ticks=[(0.0, "zero"), (5.0, "five"), (50.0, "fifty")])
-
-    # Five letters of 10 px: 0 to 5 is 5 px apart, 0 to 50 is 50 px.
-    assert [text for _, text in fitting(axis, 100.0, 10.0)] == ["zero"]
-    assert [text for _, text in fitting(axis, 200.0, 10.0)] == ["zero", "fifty"]
-
-
-def test_ticks_that_a_chart_asks_for_are_its_ticks_unless_they_are_too_many():
-    sizes = [1.0, 10.0, 100.0]
-    series = Series("a", sizes, sizes)
-
-    assert texts(x_axis(chart(series, ticks=sizes, is_x_log=True))) == ["1", "10", "100"]
-    assert len(x_axis(chart(series, ticks=[float(n) for n in range(1, 14)])).ticks) < 13
-
-
 def paths(drawn, class_):
     """The paths of a drawing that have a class."""
     return re.findall(rf'<path d="([^"]*)" class="{class_}"', drawn.text)
@@ -121,19 +93,6 @@ def test_a_missing_value_is_a_gap_in_the_line_and_no_mark():
     assert drawn.text.count("<use") == 3
 
 
-def test_steps_keep_their_value_until_the_next():
-    [line] = paths(svg.drawing(chart(Series("a", [0, 1, 2], [1.0, 2.0, 3.0], "steps"))), "line")
-
-    assert re.sub(r"[\d. ]+", "", line) == "MHVHV"
-
-
-def test_the_ninth_storage_differs_from_the_first_in_its_shape():
-    drawn = svg.drawing(chart(*(Series(f"s{i}", [i], [1.0], "dots", style=i) for i in (0, 8))))
-
-    assert re.findall(r'class="(s\d)"', drawn.text) == ["s0", "s0"]
-    assert re.findall(r'href="(#m\d)"', drawn.text) == ["#m0", "#m1"]
-
-
 def test_rows_stand_from_top_to_bottom_with_their_whole_range():
     rows = ["first", "second"]
     drawn = svg.drawing(
@@ -145,13 +104,6 @@ def test_rows_stand_from_top_to_bottom_with_their_whole_range():
     assert places == [("0%", "50%"), ("50%", "50%")]
     assert re.findall(r'<use [^>]*y="([^"]*)"', drawn.text) == ["50%", "50%"]
     assert len(paths(drawn, "line")[0].split("M")) - 1 == 3  # the interval and its two ends
-
-
-def test_cells_of_one_name_share_a_row():
-    drawn = svg.drawing(chart(Series("a", [1.0, 2.0], ["same", "same"], "dots"), categories=["same", "same"]))
-
-    assert re.findall(r'<use [^>]*y="([^"]*)"', drawn.text) == ["50%", "50%"]
-    assert drawn.text.count("<tspan") == 1
 
 
 def test_a_file_is_xml_of_its_own_with_title_and_legend_but_not_what_is_off():

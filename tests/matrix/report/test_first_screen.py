@@ -11,7 +11,6 @@ from matrix.published.yocto_run import yocto_run
 from matrix.report import heat_map, neighbours
 from matrix.report.page import render, view_of
 from matrix.report.ranking import rankings
-from matrix.text.glossary import GLOSSARY
 from matrix.text.headlines import headline
 
 
@@ -43,15 +42,6 @@ def test_the_panels_name_who_was_not_there_and_where_it_would_be_first(published
             if absent.is_ahead
         }
         assert expected == sizes
-
-
-def test_what_is_known_to_be_wrong_is_marked_wherever_it_is_drawn():
-    text = render(yocto_run("published-yocto"))
-
-    assert "137m 47s, left out" in words(text)
-    assert "EFS provisioned · 200 instances · left out" in words(text)
-    assert "Left out: EFS provisioned, 200 × m6i.4xlarge: identical to the row of 100 instances" in words(text)
-    assert text.count('class="s3 hollow"') >= 3  # in the bars' rows, over the size of the fleet, and against its cost
 
 
 def test_storages_that_chance_may_order_are_not_called_fastest():
@@ -103,19 +93,6 @@ def test_no_metric_is_called_by_its_machine_name_where_people_read_and_files_kee
     assert '"duration_s (s)"' in island
 
 
-def test_rows_columns_charts_and_panels_carry_the_marks_of_the_chips():
-    summary, results, planned = build_run(TWO_STORAGES)
-    text = render(summary, results=results, plan=planned)
-
-    facets = re.search(r'id="facets">(.*?)</script>', text)[1]
-    assert facets == '{"s":["EBS gp3","EFS bursting"],"f":["1 × m6i.large","10 × m6i.large"]}'
-    assert len(re.findall(r'<tr data-s="1" data-w="0" data-f="\d"', text)) >= 2
-    assert re.search(r'<article id="ranking-2" class="[^"]*" data-w="0" data-f="1"', text)
-    assert re.search(r'<th scope="col" data-w="0" data-f="0">1</th>', text)
-    assert len(re.findall(r'<svg class="row" [^>]*data-s="\d" data-w="0" data-f="\d"', text)) >= 4
-    assert re.search(r'<g class="s1" data-group="1" data-s="1"', text)
-
-
 def test_a_run_of_this_machine_says_so_once_and_has_no_prices():
     summary, results, planned = build_run(TWO_STORAGES, environment="emulated")
     for cell in (*summary["cells"], *planned["cells"]):
@@ -128,15 +105,6 @@ def test_a_run_of_this_machine_says_so_once_and_has_no_prices():
     assert answer.count("emulated") == answer.count("not those of AWS") == 1
     assert "USD" not in answer
     assert "$" not in answer
-
-
-def test_the_page_explains_its_words():
-    page = render(yocto_run("p"))
-    body = words(re.sub(r"<(script|style).*?</\1>", "", page, flags=re.DOTALL))
-
-    for word, meaning in GLOSSARY.items():
-        assert f"{word} {meaning}" in body
-    assert 'href="#words"' in page.partition('id="answer"')[2].partition('id="tables"')[0]
 
 
 def test_the_matrix_is_copied_and_saved_as_data():

@@ -151,11 +151,3 @@ def test_hostile_names_are_text_in_pages_of_runs():
     ):
         assert "<img" not in page
         assert page.count("<script>") == 1
-
-
-def test_where_nothing_can_be_told_the_page_does_not_say_that_nothing_is_slower(nights):
-    alone = [KeptRun({**run.summary, "cells": build_run({"ebs": {1: 3000.0}})[0]["cells"]}, {}) for run in nights[:2]]
-    page = render_comparison(compare(*(run.values for run in alone), threshold=0.05), *alone)
-
-    assert "It cannot be told of any of 1 whether it became slower" in words(page)
-    assert "Nothing is shown" not in words(page)

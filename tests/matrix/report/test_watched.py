@@ -5,9 +5,8 @@ from dataclasses import replace
 import pytest
 from support.runs_for_reports import build_run
 
-from matrix.report.charts import sections
 from matrix.report.charts.watched import in_charts, moved_bytes, note
-from matrix.report.page import render, view_of
+from matrix.report.page import view_of
 from matrix.samples import cloudwatch
 from matrix.storages.metrics import Metric
 
@@ -101,22 +100,6 @@ def test_of_volumes_those_that_were_asked_for_are_drawn_with_their_own_limits(vi
     assert moved_bytes(view, entry, BEGUN, 1e6) is None
 
 
-def test_a_limit_far_above_is_told_and_not_drawn(view):
-    charts = charts_of(view, entry_of(view, "efs", 1), counted({"DataWriteIOBytes": (*BYTES, 6e7)}))
-
-    assert charts["mb"].limit is None
-    assert "The most that the storage gives on AWS: 105 MB/s" in charts["mb"].reads
-
-
-def test_of_a_file_system_that_existed_others_may_have_moved_bytes_too(view):
-    entry = entry_of(view, "efs", 1)
-    lent = replace(entry, cell={**entry.cell, "storage": {**entry.cell["storage"], "fileSystemId": "fs-0123456789"}})
-
-    charts = charts_of(view, lent, counted({"DataWriteIOBytes": (*BYTES, 6e9)}))
-
-    assert "what others did on it counts, too" in charts["mb"].reads
-
-
 def test_disks_of_fsx_stand_beside_what_its_clients_asked(view):
     entry = entry_of(view, "efs", 1)
     storage = {"type": "fsx-openzfs", "storageCapacityGiB": 64, "throughputCapacityMBps": 64}
@@ -197,18 +180,6 @@ def test_each_launch_is_drawn_from_what_was_counted_during_it(view):
     assert "EFS bursting, launch 2:" in chart.title
 
 
-def test_a_silent_cloudwatch_is_told(view):
-    for result in view.results.values():
-        result["cloudwatch"] = counted({})
-    view.summary["environment"] = "local"
-
-    assert note(view) == (
-        "No data points in CloudWatch: 4 of 4 cells. It counts nothing here; on AWS throughput, IOPS, use, credits and "
-        "clients of each storage follow."
-    )
-    assert f'<p class="quiet">{note(view)}</p>' in render(view.summary, results=view.results, plan=view.plan)
-
-
 def test_a_cloudwatch_that_was_not_asked_is_told_with_the_reason(view):
     view.summary["environment"] = "aws"
     entry_of(view, "efs", 1)
@@ -216,24 +187,3 @@ def test_a_cloudwatch_that_was_not_asked_is_told_with_the_reason(view):
         result["cloudwatch"] = counted({}, unasked="AccessDenied")
 
     assert note(view) == "No data points in CloudWatch: 4 of 4 cells. It was not asked: AccessDenied."
-
-
-def test_a_page_has_the_largest_fleets_and_files_have_all(view):
-    entry = entry_of(view, "efs", 200)
-    kept = counted({"DataReadIOBytes": (*BYTES, 6e9)}, asked=20, of=200)
-    cells = [replace(each, cell={**each.cell, "id": f"{each.cell['id']} {number}"})
-             for number in range(7) for each in (entry_of(view, "efs", 1), entry)]  # fmt: skip
-    view.results.clear()
-    view.results.update({each.cell["id"]: {"cloudwatch": kept} for each in cells})
-    view.__dict__["entries"] = cells
-
-    def watched(is_page):
-        drawn = [chart for section in sections(view, is_page=is_page) for chart in section.charts]
-        return [
-            chart.title.split(",")[0] for chart in drawn if chart.id.startswith("watched") and chart.id.endswith("mb")
-        ]
-
-    assert watched(is_page=True) == ["build on 200 × m6i.large"] * 6
-    assert len(watched(is_page=False)) == 14
-    assert "of the largest fleets, 6 of 14 cells" in note(view)
-    assert note(view, is_page=False) == ""

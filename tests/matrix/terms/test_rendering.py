@@ -2,11 +2,10 @@
 
 import csv
 import io
-import json
 
 import pytest
 
-from matrix.input.storage_names import brief_names, storage_label
+from matrix.input.storage_names import brief_names
 from matrix.report import csv_rows, markdown
 from matrix.terms import figures, names, quantities
 
@@ -75,19 +74,6 @@ def test_estimates_are_no_more_exact_than_they_are_long(seconds, text):
 
 
 @pytest.mark.parametrize(
-    ("more", "words"),
-    [
-        ({}, ""),
-        ({"placement": "spread"}, ", spread over zones"),
-        ({"placement": "same-az"}, ", in one zone"),
-        ({"placement": [1, 1], "spot": True}, ", split 1:1 over zones, Spot"),
-    ],
-)
-def test_a_fleet_is_named_with_all_that_sets_it_apart(more, words):
-    assert names.describe_fleet({"instanceType": "m6i.4xlarge", "count": 10, **more}) == f"10 × m6i.4xlarge{words}"
-
-
-@pytest.mark.parametrize(
     ("value", "text"),
     [(4425.4, "4,425 files/s"), (305, "305 files/s"), (86.6, "86.6 files/s"), (1.578, "1.58 files/s"), (None, "–")],
 )
@@ -99,29 +85,11 @@ def test_a_figure_that_is_not_a_number_is_a_dash():
     assert quantities.quantity(float("nan"), "s") == "–"
 
 
-def test_storages_are_named_as_published():
-    efs = {"type": "efs", "performanceMode": "generalPurpose", "throughputMode": "provisioned"}
-
-    assert storage_label({**efs, "provisionedThroughputMiBps": 1024}) == (
-        "EFS (performance mode generalPurpose; throughput mode provisioned 1024 MiB/s)"
-    )
-    assert storage_label({"type": "ebs", "volumeType": "io2", "sizeGiB": 200, "iops": 3000}) == (
-        "EBS (io2; 200 GiB; 3000 IOPS)"
-    )
-    assert storage_label({"type": "tape", "reels": 3}) == "tape (reels 3)"
-
-
 def test_markdown_has_one_row_per_point_with_published_durations():
     row = next(line for line in markdown.to_markdown(summary()).splitlines() if "EBS" in line)
 
     assert row == (
         "| EBS gp3 | 10 × m6i.4xlarge | jobs 16 | 97m 42s | 99m 35s | 99m 48s | 101m 17s | 106m 08s | **9/10** |"
-    )
-
-
-def test_markdown_names_failed_cells_on_one_line():
-    assert "| `efs.touch.m6i.4xlarge-x1` | ToolMissing: parallel is missing \\| install it |" in (
-        markdown.to_markdown(summary()).splitlines()
     )
 
 
@@ -133,11 +101,6 @@ def test_csv_keeps_failed_cells_and_plain_numbers():
         ("efs.touch.m6i.4xlarge-x1", "", "", "", "", ""),
     ]
     assert rows[1]["error"].startswith("ToolMissing")
-
-
-def test_an_empty_summary_renders():
-    assert markdown.to_markdown({"run": "r"}).startswith("# r")
-    assert csv_rows.to_csv({"run": "r"}).count("\n") == 1
 
 
 def test_points_are_named_by_what_differs_and_by_what_a_reader_looks_for():
@@ -154,18 +117,6 @@ def test_a_fio_point_is_named_by_its_options_and_a_dd_point_by_its_block_size():
     assert names.point_labels([fio]) == {"p01": "rw randwrite, bs 4k, iodepth 16"}
     assert names.describe_workload({"type": "fio", "device": True}) == "fio on the raw device"
     assert names.point_labels([dd]) == {"p01": "block 1536 KiB, synced at the end"}
-
-
-def test_when_data_is_synced_is_said_in_words_and_an_option_of_fio_keeps_its_own():
-    def labels(*values):
-        points = [{"id": value, "params": {"sync": value}} for value in values]
-        return list(names.point_labels(points).values())
-
-    fio = {"id": "p01", "params": {"options": {"rw": "write", "sync": "none"}}}
-
-    assert labels("block", "end") == ["each block synced", "synced at the end"]
-    assert labels("each", "none") == ["each change synced", "not synced"]
-    assert names.point_labels([fio]) == {"p01": "rw write, sync none"}
 
 
 def test_a_label_says_what_makes_a_figure_less_than_what_the_storage_always_does():
@@ -200,21 +151,6 @@ def test_a_label_of_reads_says_how_cold_they_were(ratio, server, words):
     cell = {"bottleneck": {"server_cache": {} if server is None else {"p01": server}}}
 
     assert names.marked_label("bs 4k", point, cell) == words
-
-
-def test_an_instance_store_says_that_its_flash_is_fresh():
-    fresh, worn = ({"storage": {"type": "instance-store", "precondition": precondition}} for precondition in (0, 2))
-
-    assert names.marked_label("bs 4k", {"id": "p01"}, fresh) == "bs 4k [fresh flash]"
-    assert names.marked_label("bs 4k", {"id": "p01"}, worn) == "bs 4k"
-
-
-def test_a_phase_says_whether_names_were_asked_of_the_storage_or_of_the_clients_cache():
-    point = {"id": "p01", "params": {"phase": "stat"}, "caches": "not dropped"}
-
-    assert names.marked_label("phase stat", point, {}) == "phase stat [caches not dropped]"
-    assert names.marked_label("threads 4", {**point, "params": {"threads": 4}}, {}) == "threads 4"
-    assert names.marked_label("phase stat", {**point, "emulated": True}, {}) == "phase stat"
 
 
 def test_cells_are_read_storage_by_storage_with_growing_fleets():
@@ -284,35 +220,6 @@ def test_intervals_have_their_column_and_bounds_their_note():
     assert "P50, 95 % interval" not in markdown.to_markdown(summary())
 
 
-def test_csv_says_which_percentiles_are_not_carried():
-    document = summary()
-    document["cells"][0]["points"][0]["metrics"]["duration_s"] |= sure(independent_n=12)
-
-    (row, _) = csv.DictReader(io.StringIO(csv_rows.to_csv(document)))
-
-    assert (row["independent_n"], row["not_carried"]) == ("12", "p75 p90 p98")
-    assert (row["p50_low"], row["p50_high"]) == ("90.0", "111.0")
-
-
-def hit(name, unit="IOPS", **more):
-    busy = {"code": "processors", "machine": 0.12, "worker": None, "stolen": 0.0, "point": "p01"}
-    return {
-        "name": name, "uses": [{"code": "rate", "used": 2970.0, "limit": 3000.0, "unit": unit}], "share": 1.0,
-        "next": {"code": "use-aws"},
-        "others": [{"name": "client CPU", "share": 0.12, "use": busy}],
-        "unseen": [{"code": "not-read"}], "points": {"p01": name}, "is_provisional": False,
-    } | more  # fmt: skip
-
-
-def test_csv_names_the_ceiling_of_each_point():
-    document = summary()
-    document["cells"][0]["bottleneck"] = hit("volume IOPS")
-
-    rows = list(csv.DictReader(io.StringIO(csv_rows.to_csv(document))))
-
-    assert [row["bottleneck"] for row in rows] == ["volume IOPS", ""]
-
-
 def layered():
     """The summary of a cell whose cache answered nine of ten bytes, and whose server's disks read twice the rest."""
     document = summary()
@@ -323,32 +230,6 @@ def layered():
     ]
     document["cells"][0]["server_layers"] = {"p01": [asked | {"above": "FSx server", "below": "FSx disks", "ratio": 2}]}
     return document
-
-
-def test_csv_has_the_ratio_of_each_layer_and_words_for_those_far_from_one():
-    row, other = csv.DictReader(io.StringIO(csv_rows.to_csv(layered())))
-
-    assert json.loads(row["layers"]) == {
-        "read bytes, programs to mount": 0.1,
-        "write bytes, programs to mount": 1.01,
-        "read bytes, FSx server to FSx disks": 2,
-    }
-    assert row["between_layers"].count(";") == 1
-    assert (other["layers"], other["between_layers"]) == ("", "")
-
-
-def test_an_fsx_file_system_is_named_by_what_is_not_usual():
-    usual = {
-        "type": "fsx-openzfs", "deploymentType": "SINGLE_AZ_1", "storageCapacityGiB": 64, "throughputCapacityMBps": 64,
-        "compression": "NONE", "recordSizeKiB": 128, "nfsVersion": "4.1",
-    }  # fmt: skip
-    other = usual | {"compression": "ZSTD", "recordSizeKiB": 16, "nfsVersion": "3", "nconnect": 16}
-
-    assert storage_label(usual) == "FSx for OpenZFS (SINGLE_AZ_1; 64 GiB; 64 MB/s)"
-    assert storage_label(other).endswith("64 MB/s; ZSTD; 16 KiB records; NFS 3; 16 connections)")
-    assert brief_names([("a", usual), ("b", other)]) == {
-        "a": "FSx OpenZFS", "b": "FSx OpenZFS (ZSTD, 16 KiB records, NFS 3, 16 connections)",
-    }  # fmt: skip
 
 
 def test_names_of_emulated_storages_say_that_they_are_not_of_aws_also_where_their_user_named_them():
