@@ -3,7 +3,6 @@
 import csv
 import io
 import json
-import re
 
 import pytest
 from support.cli_documents import CELLS, summary_document
@@ -86,18 +85,6 @@ def three_runs(keep_measured, workdir):
         summary.write_text(json.dumps(json.loads(summary.read_text()) | {"started_at": 1000.0 + 86_400 * day}))
 
 
-def test_a_cell_is_shown_over_all_runs_oldest_first_and_where_it_changed(three_runs, matrix):
-    seen = matrix("history", CELLS[0])
-
-    assert seen.exit_code == 0
-    tables = seen.stdout.split("\n\n")
-    assert len(tables) == 2  # of two points
-    rows = [line.split() for line in tables[0].splitlines()]
-    assert [row[0] for row in rows[2:5]] == ["first", "second", "third"]
-    assert ["slower" in row for row in rows[2:5]] == [False, False, True]
-    assert "third: slower by 50.0 % (ratio 0.500, 95 %" in tables[0]
-
-
 def test_the_history_of_a_cell_is_a_document_for_programs(three_runs, matrix):
     [first, _] = json.loads(matrix("history", CELLS[1], "--json").stdout)
 
@@ -114,19 +101,6 @@ def test_a_cell_that_nobody_measured_is_answered_with_those_that_were(three_runs
     assert all(cell in seen.stderr for cell in CELLS)
 
 
-def test_all_kept_runs_are_one_page_beside_the_published_ones(keep_measured, keep_run, matrix, tmp_path):
-    keep_measured("base", 1000)
-    keep_measured("new", 500)
-
-    seen = matrix("explore", "--output", str(tmp_path / "runs.html"))
-
-    text = (tmp_path / "runs.html").read_text()
-    assert seen.exit_code == 0
-    assert seen.stdout.strip() == str(tmp_path / "runs.html")
-    assert {"base", "new", "published-yocto"} <= set(re.findall(r'<th scope="row">([^<]*)</th>', text))
-    assert "4 became slower, 0 faster" in text or "4 faster" in text
-
-
 def test_a_check_that_compares_nothing_does_not_pass(keep_measured, keep_run, matrix):
     keep_measured("base", 1000)
     keep_run("empty", cells=[])
@@ -136,22 +110,6 @@ def test_a_check_that_compares_nothing_does_not_pass(keep_measured, keep_run, ma
     assert seen.exit_code == 1
     assert "nothing was compared" in seen.stderr
     assert "only in base" in seen.stdout
-
-
-def test_of_many_points_those_without_a_difference_are_only_counted(keep_measured, matrix, monkeypatch):
-    keep_measured("base", 1000)
-    keep_measured("new", 500)
-    monkeypatch.setattr("cli.commands.compare.MAX_LISTED", 4)
-    few = matrix("compare", "base", "base").stdout
-    monkeypatch.setattr("cli.commands.compare.MAX_LISTED", 3)
-
-    many, listed = matrix("compare", "base", "base").stdout, matrix("compare", "base", "base", "--all").stdout
-
-    assert few == listed
-    assert listed.count("no difference shown (ratio 1.000") == 4
-    assert "4 of 4 points show no difference: --all lists them too" in many
-    assert "ratio" not in many
-    assert matrix("compare", "base", "new").stdout.count("slower by 50.0 %") == 4
 
 
 def test_values_are_read_from_the_bucket_where_nothing_is_mirrored(cloud, matrix):
@@ -189,14 +147,6 @@ def test_a_series_is_fitted_from_a_file_and_from_a_pipe(matrix, tmp_path):
     assert near["low"] < near["value"] < near["high"]
     assert (far["value"], len(found["refusals"])) == (None, 1)
     assert far["reasons"] == [{"code": "too-far", "largest": 100, "measure": 250}]
-
-
-def test_a_bad_series_is_answered_with_every_problem(matrix):
-    seen = matrix("fit", "-", input='{"n": [0], "value": ["x", 2]}')
-
-    assert seen.exit_code == 2
-    paths = {problem["path"] for problem in json.loads(seen.stdout)["problems"]}
-    assert paths == {"n[0]", "value[0]", "value", "higherIsBetter"}
 
 
 # --- import-fio -------------------------------------------------------------------------------------------------------

@@ -89,16 +89,6 @@ def test_a_retry_is_counted_and_its_errors_are_kept(played):
     assert "LaunchFleetFunction" in document["state"]["function"]
 
 
-def test_a_loop_is_one_state_with_a_count_and_its_last_turns(played):
-    document = seen(played, view="graph", cell=GOOD, state="Poll fleet")
-    events = [event for history in played.record["histories"].values() for event in history]
-    polls = [event for event in events if event.get("stateEnteredEventDetails", {}).get("name") == "Poll fleet"]
-
-    assert document["graph"]["states"]["Poll fleet"]["entered"] == len(polls) > 1
-    assert len(document["state"]["visits"]) == min(len(polls), KEPT_VISITS)
-    assert document["state"]["visits"][0]["entered_at"] == polls[-1]["timestamp"]
-
-
 def test_while_a_run_goes_on_its_state_runs_and_what_comes_later_is_not_there(played):
     at = entered(played, "Wait for fleet") + 0.01
 
@@ -109,19 +99,6 @@ def test_while_a_run_goes_on_its_state_runs_and_what_comes_later_is_not_there(pl
     assert document["graph"]["states"]["Each file system"]["status"] == "running"
     assert "Poll fleet" not in document["graph"]["states"]
     assert document["graph"]["maps"]["Each cell"] == "1 of 2"
-
-
-def test_states_of_a_run_that_was_stopped_are_stopped(played):
-    at = entered(played, "Wait for fleet") + 0.01
-    for events in played.record["histories"].values():
-        known = [event for event in events if event["timestamp"] <= at]
-        end = {"id": known[-1]["id"] + 1, "previousEventId": 0, "type": "ExecutionAborted", "timestamp": at}
-        events[:] = [*known, end]
-
-    states = seen(played, view="graph", cell=GOOD)["graph"]["states"]
-
-    assert states["Wait for fleet"]["status"] == "stopped"
-    assert states["Plan matrix"]["status"] == "done"
 
 
 def test_the_end_has_its_receipt_and_its_reason(played):
@@ -229,18 +206,6 @@ def test_twenty_thousand_events_are_read_in_a_second_of_processor_time():
     assert took < 1.0
     polled = history.iterations["Each cell", 0].states["Poll fleet"]
     assert (polled.entered, len(polled.visits)) == (TURNS, KEPT_VISITS)
-
-
-def test_a_text_of_a_history_is_kept_to_its_first_part():
-    history = History()
-    details = {"name": "Plan matrix", "input": "x" * 100_000}
-    history.feed([{"id": 1, "previousEventId": 0, "type": "TaskStateEntered", "timestamp": 1.0,
-                   "stateEnteredEventDetails": details}])  # fmt: skip
-
-    text = history.root.states["Plan matrix"].visits[0].input
-
-    assert len(text) < 21_000
-    assert text.endswith("… (100,000 characters)")
 
 
 # --- matrix, header, fleet -------------------------------------------------------------------------------------------
@@ -504,20 +469,3 @@ def test_each_state_of_the_definition_is_drawn_once_with_all_its_edges(played):
     assert len(names) == len(set(names)) == len(places(definition))
     poll = next(state for state in states(drawn) if state["name"] == "Poll fleet")
     assert poll["edges"] == [{"target": "Fleet finished?", "kind": "next"}, {"target": "Stop fleet", "kind": "caught"}]
-
-
-def test_a_fleet_of_a_command_is_shown_by_what_it_is_judged_by():
-    tps = {"unit": "tx/s", "better": "higher", "pattern": "tps = (.+)"}
-    command = {"type": "command", "name": "c", "command": "true", "metrics": {"tps": tps}, "primaryMetric": "tps"}
-    matrix = {
-        "name": "m",
-        "storage": [{"type": "efs"}],
-        "workload": [command],
-        "fleet": [{"instanceType": "m6i.large"}],
-    }
-    [cell] = plan(read_matrix(json.dumps(matrix))).to_document()["cells"]
-    sample = {"step": 0, "metrics": {"duration_s": 3.0, "tps": 70.0}}
-
-    shown = fleet(cell, Board(instances=["i-1"], samples={"i-1": [sample]}), now=0.0, has_ended=True)
-
-    assert (shown["unit"], shown["higher_is_better"], shown["steps"][0]["median"]) == ("tx/s", True, 70)

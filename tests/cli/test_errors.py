@@ -134,13 +134,6 @@ def test_all_that_aws_lacks_here_is_said_at_once(matrix, scenario, command):
     assert ("--local" in said.stderr) == ("observe" not in command)
 
 
-def test_the_regions_of_a_plan_need_credentials_only(matrix, scenario):
-    said = matrix("plan", scenario(), "--region", "all").stderr
-
-    assert "AWS is not set up here: no credentials" in said
-    assert "--local" not in said
-
-
 @pytest.mark.parametrize("run", ["r", "published-yocto"])
 @pytest.mark.parametrize(
     "command",
@@ -154,15 +147,6 @@ def test_a_run_looked_for_in_another_folder_is_said_not_to_be_here_before_aws_is
     assert "go to the folder where the run was started; or 1. add --region" in said.stderr
     # Published figures are a run only after they were loaded, in any folder.
     assert ("`matrix import-published`" in said.stderr) == (run != "r")
-
-
-def test_a_published_run_that_is_not_loaded_beside_others_names_what_loads_it(matrix, workdir):
-    (workdir / "runs" / "other").mkdir(parents=True)
-
-    said = matrix("results", "published-yocto")
-
-    assert "`matrix import-published`" in said.stderr
-    assert "the newest runs: other" in said.stderr
 
 
 @pytest.mark.parametrize(

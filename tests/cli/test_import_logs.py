@@ -112,17 +112,6 @@ def test_the_sum_of_several_hosts_is_shown_and_makes_no_run(log, matrix, workdir
     assert not (workdir / "runs/old").exists()
 
 
-def test_files_of_single_hosts_are_a_fleet_where_that_is_told(log, matrix):
-    files = [log(f"h{number}.json", elbencho_phase(bytes_=10 * GIB, iops=1024 + number)) for number in range(2)]
-
-    matrix("import-logs", *files, "--as", "old", "--files-are", "hosts")
-
-    (result,) = kept_results("old").values()
-    assert result["fleet"]["count"] == 2
-    assert result["points"][0]["samples"]["instance"] == files
-    assert result["points"][0]["metrics"]["iops"]["n"] == 2
-
-
 def test_the_csv_of_elbencho_makes_the_points_of_its_json(log, matrix):
     row = {"operation": "WRITE", "time ms [last]": "10000", "IOPS [last]": "2048", "MiB/s [last]": "2048",
            "MiB [last]": "20480", "IO lat us [avg]": "318", "IO lat us [max]": "80129"}  # fmt: skip

@@ -8,7 +8,6 @@ import sys
 import time
 from datetime import timedelta
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from botocore.exceptions import ClientError, EndpointConnectionError, ParamValidationError
@@ -440,31 +439,6 @@ def test_the_sweep_that_the_end_of_a_local_run_starts_is_waited_for_and_not_star
     running._complete_receipt(service, "r")
 
     assert service.reaped == reaped
-
-
-def test_a_local_run_is_looked_at_as_soon_as_its_end_is_kept(workdir, monkeypatch):
-    execution = workdir / "runs" / "r" / "execution.json"
-    execution.parent.mkdir(parents=True)
-    execution.write_text("{}")
-    clock, statuses = [0.0], ["RUNNING", "SUCCEEDED"]
-
-    def sleep(seconds):
-        clock[0] += seconds
-        if clock[0] > 0.35:
-            os.utime(execution, ns=(1, 1))
-
-    def look(*_, **__):
-        return progress.read([], None, Execution("r", statuses.pop(0), 0.0))
-
-    monkeypatch.setattr(following, "time", SimpleNamespace(monotonic=lambda: clock[0], sleep=sleep))
-    monkeypatch.setattr(following, "look", look)
-    shown = SimpleNamespace(show=lambda _: None)
-    service = SimpleNamespace(deployment=local())
-
-    ended = following.follow(service, "r", None, shown)
-
-    assert ended.execution.status == "SUCCEEDED"
-    assert clock[0] == pytest.approx(0.4)
 
 
 def test_a_full_disk_is_not_asked_to_delete_anything(keep_run):

@@ -62,24 +62,6 @@ def test_a_plan_over_budget_is_refused_first_and_by_its_exit_code_as_its_run_is(
     assert matrix("plan", scenario(budgetUsd=100)).exit_code == 0
 
 
-def test_a_plan_of_many_sizes_and_storages_stays_short(matrix, scenario):
-    path = scenario(
-        storage=[{"type": "ebs", "volumeType": "gp3", "sizeGiB": 20 + i} for i in range(10)],
-        fleet=[{"instanceType": "m6i.large", "count": list(range(1, 41))}],
-    )
-
-    short = matrix("plan", path, env={"COLUMNS": "80"}).stdout
-    whole = matrix("plan", path, "--all").stdout
-
-    head = next(line for line in short.splitlines() if line.startswith("Storage"))
-    assert head.split() == ["Storage", "By", "hours", "1", "11", "21", "30", "40"]
-    assert short.count("is slower than the volume of") == 1
-    assert "and 5 more" in short
-    assert "Assumptions" not in short
-    heads = re.findall(r"^Storage +By hours +(.*)$", whole, re.MULTILINE)
-    assert " ".join(heads).split() == [str(size) for size in range(1, 41)]
-
-
 def test_a_plan_shows_apart_what_grows_with_bytes_and_on_which_assumption(matrix, scenario):
     hundred_s = {"type": "command", "name": "unpack", "command": "tar xf a.tar", "expectedSeconds": 100}
     path = scenario(
@@ -140,16 +122,6 @@ def test_all_mistakes_are_listed_for_people_and_for_programs(matrix, scenario):
         assert set(problem) == {"path", "value", "rule", "fix", "code"}
         assert f"{problem['path']}: " in said.stderr
     assert said.stderr.count("fix: ") == 7
-
-
-@pytest.mark.parametrize("text", ["", "{", "[]", "\x00", '{"a": NaN}'])
-def test_what_is_not_a_matrix_is_refused_without_a_traceback(matrix, tmp_path, text):
-    (tmp_path / "odd.json").write_text(text)
-
-    said = matrix("plan", str(tmp_path / "odd.json"))
-
-    assert said.exit_code == 2
-    assert "problem" in said.stderr
 
 
 def test_run_refuses_a_bad_matrix_before_anything_is_created(matrix, scenario):

@@ -89,11 +89,3 @@ def _fit(width):
 
     series = read_series(json.dumps(SERIES))
     fit_tables.show(Console(file=io.StringIO(), width=width), series, fitting.report(series))
-
-
-def test_lines_of_a_table_end_with_their_last_character_for_those_who_read_a_pipe(matrix, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "80")
-    matrix("import-published")
-    lines = matrix("results", "published-yocto").stdout.splitlines()
-    assert len(lines) > 10
-    assert [line for line in lines if line != line.rstrip()] == []

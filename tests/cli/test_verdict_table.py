@@ -4,12 +4,11 @@ import io
 import re
 
 from rich.console import Console
-from support.runs_for_reports import build_run, cell_of
+from support.runs_for_reports import build_run
 
 from cli.tables import verdict_table
 from matrix.answer.costs import Bill
 from matrix.answer.decision import decide
-from matrix.published.runs import published_runs
 
 AT_MOST = {"metric": "duration_s", "percentile": 90, "atMost": 4000}
 FIVE_SIZES = {
@@ -109,45 +108,3 @@ def test_where_the_figures_do_not_tell_nothing_is_marked_to_be_taken():
 
     assert "★" not in "\n".join(shown(close, 120))
     assert [line for line in shown(told, 120) if "★" in line and "open" in line] == []
-
-
-def test_a_summary_without_a_decision_is_shown_by_its_tables():
-    summary = run_of({"ebs": {50: 3000.0}})
-    del summary["decision"]
-
-    assert any("P50" in line and "P90" in line for line in shown(summary, 160))
-    assert cell_of(summary, "ebs", 50)["state"] == "measured"
-
-
-def test_the_caveats_name_what_was_not_measured_but_is_ahead_and_where_the_median_ranks():
-    published = published_runs("p")["p-yocto"]
-    published["decision"] = decide(published)
-
-    lines = shown(published, 120)
-
-    ahead = "EBS gp3 is faster than all others by more than 5 % at 3 and 200, and was not measured at 50 and 100."
-    assert f"( ) Best measured: {ahead}" in shown(run_of(FIVE_SIZES), 120)
-    few = "the number of samples behind P90 is not known"
-    assert f"Ranked by the median at 1 and 10 instances ({few})." in lines
-    # Nothing says to take the best of those that were measured where another one is expected to be better, nor where
-    # there are no intervals.
-    assert {line.partition(" ")[0] for line in shown(run_of(FIVE_SIZES), 120) if "★" in line} == {"3", "200"}
-    assert "★" not in "\n".join(lines)
-
-
-def test_a_busy_machine_is_named_before_what_its_figures_lack():
-    summary = run_of({"ebs": {4: 3000.0}, "efs": {4: 2000.0}}, environment="emulated")
-    for cell in summary["cells"]:
-        cell["bottleneck"]["uses"] = [
-            {"code": "processors", "machine": 0.99, "worker": None, "stolen": 0.0, "point": ""}
-        ]
-
-    [busy] = [line for line in shown(summary, 160) if "processors of this machine" in line]
-
-    cells = "EBS gp3 at 4 × m6i.large and EFS bursting at 4 × m6i.large"
-    assert busy == (
-        f"In 2 of 2 cells the processors of this machine were the limit, not the storage ({cells}). "
-        "Run it again when nothing else runs on this machine."
-    )
-    summary["environment"] = "aws"
-    assert not any("processors of this machine" in line for line in shown(summary, 160))

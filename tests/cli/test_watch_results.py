@@ -10,20 +10,15 @@ import zlib
 from dataclasses import replace
 
 import pytest
-from rich.console import Console
 from support.cli_documents import CELLS, plan_document, rows, summary_document
-from support.runs_for_reports import build_run
 
 from cli.follow import following
 from cli.messages import terminal
-from cli.tables import answer_tables, result_tables
 from cli.target import logs
 from cli.target.deployment import running_local_cloud
 from cli.target.run_folders import RunFolders
 from cli.target.service import Execution, Service
 from cli.target.unzipping import LARGEST_BYTES
-from matrix.answer.decision import decide
-from matrix.published.runs import published_runs
 
 
 def finished(cloud, run="r", states=("measured", "measured")):
@@ -185,15 +180,6 @@ def test_figures_that_were_loaded_are_neither_watched_nor_stopped(keep_run, matr
     assert "matrix results published" in seen.stderr
 
 
-def test_watching_with_json_prints_nothing_but_the_summary_on_stdout(cloud, matrix):
-    finished(cloud)
-
-    seen = matrix("watch", "r", "--local", "--json")
-
-    assert json.loads(seen.stdout)["run"] == "r"
-    assert "cell " in seen.stderr
-
-
 def test_a_run_that_ended_before_its_analysis_says_why(cloud, matrix):
     cloud.start("r")
     error = {"name": "FileSystemFailed", "message": "quota"}
@@ -216,15 +202,6 @@ def unread():
         yield file
 
 
-def test_a_reader_who_leaves_fails_nothing(unread):
-    console = terminal.Pipe(file=unread)
-
-    console.print("a line")
-    console.print("another one")
-
-    assert console.quiet
-
-
 def test_a_run_that_nobody_reads_of_any_more_is_not_watched_to_its_end(cloud, matrix, unread, monkeypatch):
     cloud.start("r")
     monkeypatch.setattr(terminal, "stdout", lambda: terminal.Pipe(file=unread))
@@ -236,34 +213,6 @@ def test_a_run_that_nobody_reads_of_any_more_is_not_watched_to_its_end(cloud, ma
     )
 
     assert matrix("watch", "r", "--local").exit_code == 0
-
-
-def test_an_answer_has_time_and_cost_ratio_of_each_fleet_and_marks_what_to_take():
-    summary = published_runs("p")["p-yocto"]
-    summary["decision"] = decide(summary)
-    # No figure is tested without intervals, so nothing is the one to take.
-    assert not any(question["recommended"] for question in summary["decision"]["questions"])
-    for question in summary["decision"]["questions"][:2]:
-        question["recommended"] = question["best_value"]
-    out = io.StringIO()
-
-    answer_tables.show_answer(Console(file=out, width=120), summary)
-
-    rows = [line for line in out.getvalue().splitlines() if line.startswith("EFS bursting ")]
-    assert sum(line.count(" *") for line in rows) == 2
-    for figure in ("99m 12s  1.28 *", "99m 26s  1.28 *", "108m 09s  1.33", "136m 38s  1.55", "190m 42s  2.10"):
-        assert any(figure in line for line in rows), figure
-
-
-def test_an_answer_of_this_machine_recommends_nothing_and_prices_nothing(keep_run, matrix):
-    summary, *_ = build_run({"ebs": {4: 3000.0}, "efs": {4: 2000.0}}, environment="local")
-    keep_run("r", **{name: value for name, value in summary.items() if name != "run"})
-
-    shown = matrix("results", "r", "--all").stdout
-
-    assert "say nothing about AWS" in shown
-    assert "dollars" not in shown
-    assert "*" not in shown
 
 
 def test_results_come_as_csv_markdown_and_json(keep_run, matrix):
@@ -324,53 +273,3 @@ def test_runs_lists_kept_and_running_ones_newest_first(cloud, keep_run, matrix):
     listed = json.loads(matrix("runs", "--json").stdout)
 
     assert [(one["run"], one["status"]) for one in listed] == [("going", "RUNNING"), ("kept", "measured")]
-
-
-def shown_at(width, summary):
-    """The tables of a summary on a console of this width, without a terminal."""
-    console = Console(file=io.StringIO(), width=width, markup=False, highlight=False)
-    result_tables.show(console, summary)
-    return console.file.getvalue()
-
-
-def test_reads_and_writes_of_fio_stand_apart_with_their_latencies():
-    cell = summary_document()["cells"][0]
-    point = cell["points"][0]
-    rate = next(iter(point["metrics"].values()))
-    figures = {"iops": 1000.0, "read_iops": 700.0, "read_lat_p50_us": 90.0, "read_lat_p99_us": 2500.0,
-               "write_iops": 300.0, "write_lat_p50_us": 14.0, "write_lat_p99_us": 52.0}  # fmt: skip
-    metrics = {name: {**rate, "p50": value, "unit": "IOPS"} for name, value in figures.items()}
-    fio = {**cell, "workload": {"type": "fio", "rw": "randrw"}, "points": [{**point, "metrics": metrics}]}
-
-    lines = shown_at(80, {**summary_document(), "cells": [fio]}).splitlines()
-
-    assert [line.split()[-5:] for line in lines if line.split()[-6:-5] == ["read"]] == [
-        ["700", "90.0", "µs", "2.50", "ms"]
-    ]
-    assert [line.split()[-5:] for line in lines if line.split()[-6:-5] == ["write"]] == [
-        ["300", "14.0", "µs", "52.0", "µs"]
-    ]
-
-
-def test_five_kinds_of_warnings_are_shown_and_the_others_counted():
-    summary = {**summary_document(), "warnings": [f"warning {letter}" for letter in "abcdefgh"]}
-    for cell in summary["cells"]:
-        cell["warnings"] = []
-
-    text = shown_at(80, summary)
-
-    assert text.count("Warning: ") == 5
-    assert "and 3 more kinds: matrix results r --warnings" in text
-
-
-@pytest.mark.parametrize("damaged", ['{"run": "b', "[]", ""])
-def test_a_damaged_run_without_results_is_named_and_hides_no_other_one(keep_run, matrix, damaged):
-    keep_run("good")
-    (keep_run("bad") / "summary.json").write_text(damaged)
-
-    said = matrix("results", "bad")
-    listed = json.loads(matrix("runs", "--json").stdout)
-
-    assert said.exit_code == 1
-    assert "runs/bad/summary.json cannot be read" in said.stderr
-    assert {one["run"]: one["status"] for one in listed} == {"good": "measured", "bad": "unreadable"}
