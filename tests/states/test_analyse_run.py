@@ -91,16 +91,6 @@ def test_what_an_earlier_run_has_measured_counts_as_that_runs(bucket, context):
     assert cells == {cell["id"] for cell in planned["cells"]} - {taken}
 
 
-def test_the_report_is_in_the_bucket_as_html(bucket, context):
-    answer = analyse_run.handler({"run": "r1"}, context)
-    found = bucket.Object("runs/r1/report.html").get()
-
-    assert answer["report"] == "s3://results/runs/r1/report.html"
-    assert answer["warnings"] == []
-    assert found["ContentType"] == "text/html; charset=utf-8"
-    assert b'<svg class="plot"' in found["Body"].read()
-
-
 @pytest.mark.parametrize(
     ("broken", "said"),
     [

@@ -135,13 +135,6 @@ def test_where_storages_are_folders_a_builder_installs_nothing_to_make_or_mount_
     assert bucket.get(Board.of_image(RUN, IMAGE).job)["provisions"]["tools"] == ["parallel"]
 
 
-def test_asking_again_launches_no_second_builder(stack, context):
-    planned(context)
-
-    assert [bake(context), bake(context)] == ["baking", "baking"]
-    assert len(builders()) == 1
-
-
 def test_a_later_run_takes_the_image_and_launches_nothing(stack, context):
     baked(context)
 
@@ -161,15 +154,6 @@ def test_another_recipe_is_another_image(stack, context, change):
     [image] = planned(context, "later", **change)
 
     assert bake(context, "later", image) == "baking"
-
-
-def test_a_newer_base_image_is_another_image(stack, context, monkeypatch):
-    baked(context)
-    monkeypatch.setattr(images, "newest", lambda _: "ami-785db401")
-
-    planned(context, "later")
-
-    assert bake(context, "later") == "baking"
 
 
 def test_of_two_runs_that_bake_the_same_the_second_takes_the_image_of_the_first(stack, context):
@@ -222,16 +206,6 @@ def test_an_instance_has_what_the_matrix_gives_and_not_what_other_workloads_need
     provisions = bucket.get(Board.of_cell(RUN, cell["id"]).job)["provisions"]
     assert provisions == {"packages": [], "containers": ["debian:12"], "dockerfile": None}
     assert plan["images"][0]["recipe"]["containers"] == ["crops/poky:ubuntu-22.04", "debian:12"]
-
-
-def test_while_an_image_is_baked_the_file_systems_say_so(stack, context):
-    planned(context)
-
-    bake(context)
-
-    rows = boto3.client("dynamodb").scan(TableName="table")["Items"]
-    states = {row["state"]["S"] for row in rows if row["SK"]["S"].startswith("FS#")}
-    assert states == {"baking"}
 
 
 def test_a_builder_that_gave_up_is_an_error_in_its_own_words_and_leaves_nothing(stack, context):

@@ -16,7 +16,7 @@ import delete_file_system
 import plan_matrix
 import record_failed_file_system
 import stop_fleet
-from aws.account import prices, spot, standing
+from aws.account import prices, standing
 from aws.account import quotas as account
 from aws.ec2 import instances as fleets
 from aws.records import bucket, table
@@ -27,7 +27,6 @@ from aws.stack import clock
 from aws.stack.clients import client
 from aws.teardown import copies, inventory, receipts
 from matrix.check.read import read_matrix
-from matrix.plan import quotas
 from matrix.plan.account import DEFAULTS, account_needs
 from matrix.plan.planning import plan
 from matrix.terms.errors import DeadlinePassed, OverBudget, QuotaExceeded
@@ -80,11 +79,6 @@ def test_a_result_stands_though_its_budget_cannot_be_settled(planned, monkeypatc
     analysing.write_result(cell, analysing.uploads_of(RUN, cell["id"]), [], error={"name": "X", "message": "y"})
 
     assert bucket.get(Board.of_cell(RUN, cell["id"]).result)["state"] == "failed"
-    assert money()[0] == pytest.approx(0.6)
-
-
-def test_asking_again_after_a_crash_sets_nothing_more_aside(planned):
-    assert [table.reserve(RUN, "cell a", 0.6, 1.0) for _ in range(3)] == [True, True, True]
     assert money()[0] == pytest.approx(0.6)
 
 
@@ -215,13 +209,6 @@ def test_an_instance_that_ec2_does_not_know_yet_is_not_gone(planned):
     assert {row["id"] for row in inventory.verify(RUN)} == {"i-0aa"}
 
 
-def test_a_row_keeps_the_time_of_its_first_note(planned):
-    table.record_resource(RUN, "instance", "i-1", created_at=100.0)
-    table.record_resource(RUN, "instance", "i-1")
-
-    assert [float(row["created_at"]) for row in table.resources(RUN)] == [100.0]
-
-
 @pytest.mark.usefixtures("stack")
 def test_a_file_system_and_a_cell_ask_for_their_own_rows_and_not_for_those_of_thousands_of_others(monkeypatch):
     for file_system, cell in (("ebs", "c"), ("ebs", "c-2"), ("ebs-2", "c"), ("efs", "c")):
@@ -235,15 +222,6 @@ def test_a_file_system_and_a_cell_ask_for_their_own_rows_and_not_for_those_of_th
     assert [row["id"] for row in table.resources(RUN, "efs", "")] == ["fs-1"]
     assert table.instances(RUN, "ebs", "c") == ["i-ebs-c"]
     assert asked == ["RESOURCE#ebs#", "RESOURCE#efs##", "RESOURCE#ebs#c#"]
-
-
-@pytest.mark.usefixtures("stack")
-def test_a_resource_of_no_file_system_is_seen_gone_like_any_other():
-    table.record_resource(RUN, "instance", "i-1")
-
-    table.resources_gone(RUN, [(row, "seen") for row in table.resources(RUN)])
-
-    assert [row["verified"] for row in table.resources(RUN)] == ["seen"]
 
 
 # --- copies that AWS makes ---
@@ -411,14 +389,6 @@ def test_instances_of_others_count_against_the_quota(planned, monkeypatch):
         account.check(planned, 4)
 
 
-def test_spot_instances_of_others_count_against_the_quota_of_spot(planned, monkeypatch):
-    cpus = {"InstanceType": "m6i.large", "CpuOptions": {"CoreCount": 8, "ThreadsPerCore": 2}}
-    monkeypatch.setattr(fleets, "_describe", lambda _: iter([cpus, cpus | {"InstanceLifecycle": "spot"}]))
-
-    assert fleets.running_vcpus(quotas.STANDARD) == 16
-    assert fleets.running_vcpus(quotas.STANDARD_SPOT) == 16
-
-
 def test_volumes_of_others_count_against_the_quota_of_their_type(planned, monkeypatch):
     zone = "us-east-1a"
     boto3.client("ec2").create_volume(AvailabilityZone=zone, VolumeType="gp3", Size=51_200 - 10)
@@ -527,13 +497,6 @@ def test_other_partitions_have_no_free_plan_to_ask_for(planned, monkeypatch, reg
     assert asked == [("ec2",)]
 
 
-def test_the_local_cloud_has_no_account_to_ask_for(planned, folders, monkeypatch):
-    asked = account_is(monkeypatch, kind="FREE")
-
-    assert standing.check({"m6i.large": {"FreeTierEligible": False}}) == (None, [])
-    assert asked == []
-
-
 def test_prices_are_asked_for_until_the_first_call_that_is_not_answered(monkeypatch, stack, caplog):
     asked = []
 
@@ -551,22 +514,6 @@ def test_prices_are_asked_for_until_the_first_call_that_is_not_answered(monkeypa
     [record] = [record for record in caplog.records if "price book" in record.message]
     assert (record.what, record.levelname) == ("today's prices", "WARNING")
     assert "AccessDeniedException" in record.reason
-
-
-def test_why_ec2_says_no_spot_price_is_in_the_log(monkeypatch, stack, caplog):
-    class NoPages:
-        def get_paginator(self, _name):
-            return self
-
-        def paginate(self, **_request):
-            raise ClientError({"Error": {"Code": "UnauthorizedOperation", "Message": "no"}}, "DescribeSpotPriceHistory")
-
-    monkeypatch.setattr(spot, "impatient_client", lambda *_: NoPages())
-
-    assert spot.asked(_matrix({"spot": True})) == {}
-    [record] = [record for record in caplog.records if "price book" in record.message]
-    assert record.what == "Spot prices"
-    assert "UnauthorizedOperation" in record.reason
 
 
 def test_the_prices_of_the_answer_are_those_of_the_plan(monkeypatch, stack):

@@ -81,15 +81,6 @@ def test_a_run_uses_it_and_leaves_it_as_it_was(owned, context):
     assert described(owned) == before
 
 
-def test_its_zone_is_where_its_instance_goes_and_any_other_volume_may_be_anywhere(owned, stack):
-    storage = GP3 | {"volumeId": owned}
-    [subnet] = clouds.subnets(storage)
-
-    zones = boto3.client("ec2").describe_subnets(SubnetIds=[subnet])["Subnets"]
-    assert [each["AvailabilityZone"] for each in zones] == ["us-east-1b"]
-    assert clouds.subnets(GP3) == stack["SUBNET_IDS"].split(",")
-
-
 @pytest.mark.parametrize("may_write", [False, True])
 def test_it_is_mounted_read_only_unless_the_matrix_lets_it_be_written(owned, may_write):
     mount = clouds.mount_of(GP3 | {"volumeId": owned, "mayWrite": may_write}, [], RUN)
@@ -98,14 +89,6 @@ def test_it_is_mounted_read_only_unless_the_matrix_lets_it_be_written(owned, may
         "ebs-existing", [owned], None if may_write else True
     )  # fmt: skip
     assert mount.get("folder") == (f"storage-matrix-{RUN}" if may_write else None)
-
-
-def test_the_plan_counts_no_cost_of_it_and_says_what_is_done(owned, context):
-    plan_matrix.handler(event_of(owned), context)
-    plan = bucket.get(f"runs/{RUN}/plan.json")
-
-    assert plan["cells"][0]["rates_usd"]["data_volume_hour"] == 0
-    assert any("mounted read-only" in each["message"] for each in plan["warnings"])
 
 
 def test_all_problems_are_told_at_once(stack, context):

@@ -152,14 +152,6 @@ def test_an_address_that_no_agent_writes_leads_no_instance_there(made, change):
         file_server.mount(made, STORAGE)
 
 
-def test_a_server_that_is_no_more_is_given_up(made):
-    say(made, "address.json", ADDRESS)
-    instances.terminate([made])
-
-    with pytest.raises(FileSystemFailed, match=f"file server {made} is terminated: its log may say why"):
-        file_server.is_ready(made, STORAGE)
-
-
 def test_a_server_that_ended_while_its_cells_were_measured_fails_the_next_one_before_it_launches_anything(made):
     say(made, "address.json", ADDRESS)
     assert file_server.mount(made, STORAGE)["host"] == "10.0.0.7"

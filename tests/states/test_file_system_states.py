@@ -49,19 +49,6 @@ def test_a_shared_file_system_is_made_tagged_recorded_and_becomes_ready(planned,
     assert [row["id"] for row in table.resources(RUN)] == made["resource_ids"]
 
 
-def test_creating_again_after_a_crash_finds_the_same_file_system(planned, context):
-    assert create(context)["resource_ids"] == create(context)["resource_ids"]
-
-
-def test_ebs_has_nothing_to_create_and_is_ready_at_once(planned, context):
-    name = "ebs-gp3-20gib-3000iops"
-
-    made = create(context, name)
-
-    assert made["resource_ids"] == []
-    assert check(context, made, name) == "ready"
-
-
 def test_a_file_system_that_never_becomes_available_is_given_up_after_its_types_limit(planned, context, monkeypatch):
     monkeypatch.setattr("aws.storages.efs.cloud.is_ready", lambda *_: False)
     made = create(context)

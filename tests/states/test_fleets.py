@@ -212,22 +212,6 @@ def test_a_refused_batch_ends_the_earlier_ones_and_says_which_kind_of_refusal(st
     assert {instance["State"]["Name"] for instance in instances()} <= {"shutting-down", "terminated"}
 
 
-def test_instances_are_found_by_their_tags_not_by_notes_of_ours(stack):
-    ids = launch(3)
-
-    assert set(fleets.of_file_system("r", "ebs", "c1")) == set(ids)
-    assert fleets.of_file_system("r", "other") == []
-    fleets.terminate(ids)
-    assert fleets.of_file_system("r", "ebs") == []
-
-
-def test_an_instance_that_ec2_does_not_know_has_no_state_and_ending_it_is_fine(stack):
-    [known] = launch(1)
-
-    assert fleets.states([known, "i-0123456789abcdef0"]).keys() == {known}
-    fleets.terminate(["i-0123456789abcdef0"])
-
-
 def test_an_instance_that_ec2_does_not_know_keeps_no_other_alive(stack, monkeypatch):
     known, unknown = ["i-0aa", "i-0bb"], ["i-0cc", "i-0dd"]
     ended = []
@@ -337,22 +321,6 @@ def test_what_an_attempt_that_crashed_launched_elsewhere_is_ended(room):
 
     assert {one["InstanceId"] for one in alive()} == set(second)
     assert len(second) == 3
-
-
-def test_a_thousand_instances_are_launched_in_batches_that_a_retry_finds_again(stack, monkeypatch):
-    monkeypatch.setattr(fleets, "BATCH", 100)
-    made = {}
-
-    def run(**request):
-        ids = [f"i-{len(made):03}{n:03}" for n in range(request["MaxCount"])]
-        return {"Instances": [{"InstanceId": one} for one in made.setdefault(request["ClientToken"], ids)]}
-
-    monkeypatch.setattr(client("ec2"), "run_instances", run)
-
-    first, second = launch(1_000), launch(1_000)
-
-    assert first == second
-    assert (len(set(first)), len(made)) == (1_000, 10)
 
 
 def test_spot_is_asked_for_once_and_its_request_is_tagged_too(room, monkeypatch):
@@ -581,16 +549,6 @@ def test_an_instance_that_wrote_nothing_ends_its_cell_with_what_its_console_says
 
     assert words in str(raised.value)
     assert {instance for instance, _ in consoles.asked} == {"i-1"}, "i-2 has an agent, which can say what is wrong"
-
-
-def test_a_fleet_that_ends_as_a_whole_asks_for_a_few_consoles_and_says_each_reason_once(monkeypatch):
-    consoles = Consoles(FETCH_FAILED, None)
-    monkeypatch.setattr(console, "impatient_client", lambda _service: consoles)
-
-    [words] = console.last_output([f"i-{number}" for number in range(200)])
-
-    assert words.startswith("the console of i-0 ends: cloud-init[812]: s3://b/agents/a.pyz was not fetched")
-    assert len(consoles.asked) == 3
 
 
 def two_launched_long_ago():

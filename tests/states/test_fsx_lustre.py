@@ -189,12 +189,6 @@ def test_each_class_is_refused_as_the_other_with_the_fields_to_write(stack, monk
     assert as_tiered["storageCapacityGiB"] == "write 2400"
 
 
-def test_a_read_cache_whose_size_fsx_does_not_tell_is_refused(stack, monkeypatch):
-    proportional = tiered(DataReadCacheConfiguration={"SizingMode": "PROPORTIONAL_TO_THROUGHPUT_CAPACITY"})
-
-    assert "a read cache of known size" in refused(stack, monkeypatch, proportional, TIERING)["fileSystemId"]
-
-
 def test_one_behind_another_group_is_told_with_the_ports_of_lustre(stack, monkeypatch):
     ec2, subnet = boto3.client("ec2"), stack["SUBNET_IDS"].split(",")[0]
     vpc = ec2.describe_subnets(SubnetIds=[subnet])["Subnets"][0]["VpcId"]

@@ -59,16 +59,6 @@ def test_each_part_is_made_once_with_the_tags_of_its_run(service):
     assert clouds.tokens(RUN, "ontap", STORAGE)
 
 
-def test_it_is_mounted_at_the_address_of_its_svm(service):
-    name = made()
-    [svm] = service.describe_storage_virtual_machines()["StorageVirtualMachines"]
-
-    mount = ontap.mount(name, STORAGE)
-
-    assert mount["source"] == f"{svm['Endpoints']['Nfs']['DNSName']}:/matrix"
-    assert mount["options"].startswith("nfsvers=4.1,nconnect=16,rsize=1048576,wsize=1048576,hard")
-
-
 def test_fsx_itself_takes_what_two_pairs_and_two_zones_ask_for(service, stack):
     two = STORAGE | {"haPairs": 2, "storageCapacityGiB": 2048, "volumeStyle": "FLEXGROUP", "iops": 10_000}
     made(two)
@@ -95,16 +85,6 @@ def test_it_is_deleted_in_reverse_and_nothing_is_left(service):
     assert left == sorted(left, reverse=True), "never an SVM before its volume"
     assert service.describe_file_systems()["FileSystems"] == []
     assert service.describe_volumes()["Volumes"] == []
-
-
-def test_the_order_is_fsxs_own(service):
-    name = made()
-    [svm] = service.describe_storage_virtual_machines()["StorageVirtualMachines"]
-
-    with pytest.raises(service.exceptions.BadRequest, match="go first"):
-        service.delete_file_system(FileSystemId=name)
-    with pytest.raises(service.exceptions.BadRequest, match="go first"):
-        service.delete_storage_virtual_machine(StorageVirtualMachineId=svm["StorageVirtualMachineId"])
 
 
 def shown_as(monkeypatch, kind, **more):
@@ -200,20 +180,3 @@ def test_what_is_described_otherwise_or_nowhere_is_refused_at_once(owned, contex
     told = {each.path.rpartition(".")[2]: f"{each.rule}; {each.fix}" for each in refusal.value.problems}
     assert told["throughputMBpsPerHaPair"] == f"{owned} has another; write 1536"
     assert told["junctionPath"] == f"no volumes of {owned} are there; write one of /vol1"
-
-
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"HAPairs": 13}, {"ThroughputCapacityPerHAPair": 384}, {"DeploymentType": "MULTI_AZ_2"},
-        {"DiskIopsConfiguration": {"Mode": "USER_PROVISIONED", "Iops": 100}},
-    ],
-)  # fmt: skip
-def test_the_stand_in_refuses_what_the_model_of_fsx_has_not(service, stack, changes):
-    settings = {"DeploymentType": "SINGLE_AZ_2", "ThroughputCapacityPerHAPair": 1536, "HAPairs": 1} | changes
-
-    with pytest.raises((service.exceptions.BadRequest, service.exceptions.ClientError)):
-        service.create_file_system(
-            FileSystemType="ONTAP", StorageType="SSD", StorageCapacity=1024,
-            SubnetIds=stack["SUBNET_IDS"].split(",")[:1], OntapConfiguration=settings,
-        )  # fmt: skip

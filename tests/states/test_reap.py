@@ -15,7 +15,6 @@ from aws.run import executions
 from aws.stack.clients import client
 from aws.storages import clouds, prefixes
 from aws.storages.efs import cloud as efs
-from aws.storages.mountpoint import cloud as mountpoint
 from aws.storages.s3 import cloud as s3
 from aws.storages.s3_files import cloud as s3_files
 from aws.teardown import reaping
@@ -197,13 +196,6 @@ def test_a_run_that_step_functions_does_not_know_yet_loses_nothing(
     assert (instance in ids(swept["deleted"])) is not is_left_alone
 
 
-def test_an_event_of_a_run_that_goes_on_deletes_nothing(stack, context, running):
-    running.add("r")
-    launch("r", LONG_AHEAD)
-
-    assert sweep(context, detail={"name": "r", "status": "RUNNING"})["deleted"] == []
-
-
 @pytest.fixture
 def forbidden(monkeypatch):
     """Services of which every list of file systems is refused, with this code."""
@@ -283,16 +275,3 @@ def test_data_in_s3_is_deleted_with_its_run_and_left_alone_before(stack, context
 
     assert ids(swept["deleted"]) == {ended, overdue}
     assert {found for found, _, _ in prefixes.all_tagged()} == {kept}
-
-
-def test_a_prefix_that_was_mounted_is_swept_once_and_as_what_it_was(stack, context, running):
-    mounted = mountpoint.create(clouds.token("r", "m"), {}, tags_of("r", LONG_PAST), "r", "m", 0)
-    boto3.client("s3").put_object(Bucket="data", Key=f"{mounted.partition('/')[2]}/AROA1:i-1/r/c/i-1/step", Body=b"x")
-    read = make_prefix("r", LONG_PAST)
-
-    listed, swept = sweep(context, dryRun=True), sweep(context)
-
-    for entries in (listed["remaining"], swept["deleted"]):
-        assert sorted((each["kind"], each["id"]) for each in entries) == [("mountpoint", mounted), ("s3", read)]
-    assert swept["remaining"] == []
-    assert list(prefixes.all_tagged()) == []

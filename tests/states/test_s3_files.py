@@ -89,10 +89,6 @@ def rules(resource_id):
     return boto3.client("s3files").get_synchronization_configuration(fileSystemId=resource_id)
 
 
-def test_rules_that_it_has_anyway_are_not_written(folder):
-    assert rules(made())["latestVersionNumber"] == 1
-
-
 @pytest.mark.parametrize("status", ["misconfigured", "error", "deleting"])
 def test_a_state_that_leads_nowhere_fails_with_the_services_own_words(folder, monkeypatch, status):
     said = {"status": status, "statusMessage": "S3 Files may not assume the role"}

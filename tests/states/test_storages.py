@@ -13,7 +13,6 @@ from support.partitions import domains
 from aws.ec2 import volume_mappings
 from aws.stack.clients import client
 from aws.storages import clouds, prefixes
-from aws.storages.ebs import cloud as ebs
 from aws.storages.efs import cloud as efs
 from aws.storages.fsx_openzfs import cloud as fsx_openzfs
 from aws.storages.mountpoint import cloud as mountpoint
@@ -264,27 +263,6 @@ def test_a_multi_az_file_system_is_reached_by_the_routes_of_the_fleets_subnets(s
     assert multi.get("RouteTableIds") == asked
 
 
-def test_a_raid0_brings_all_its_volumes_and_mounts_them_as_one():
-    storage = {"type": "ebs", "volumeType": "gp3", "sizeGiB": 100, "raid0": 3}
-
-    devices = [one["DeviceName"] for one in volume_mappings.mappings_of(storage, "m6i.large")]
-
-    assert devices == ["/dev/sdf", "/dev/sdg", "/dev/sdh"]
-    assert ebs.mount("", storage) == {"kind": "ebs", "devices": devices, "fstype": "xfs"}
-
-
-def test_an_instance_store_comes_with_its_instances(stack):
-    assert clouds.file_system({"type": "instance-store"}) is None
-    assert clouds.mount_of({"type": "instance-store"}, [], "r") == {"kind": "instance-store", "fstype": "xfs"}
-    worn = clouds.mount_of({"type": "instance-store", "precondition": 2}, [], "r")
-    assert worn == {"kind": "instance-store", "fstype": "xfs", "precondition": 2}
-
-
-def test_a_file_system_that_was_not_created_cannot_be_mounted(stack):
-    with pytest.raises(ValueError, match="efs: nothing was created"):
-        clouds.mount_of(EFS, [], "r")
-
-
 def test_a_volume_can_be_made_from_a_snapshot():
     storage = {"volumeType": "gp3", "sizeGiB": 200, "snapshotId": "snap-0123456789abcdef0"}
 
@@ -292,17 +270,6 @@ def test_a_volume_can_be_made_from_a_snapshot():
 
     assert mapping["Ebs"]["SnapshotId"] == "snap-0123456789abcdef0"
     assert mapping["Ebs"]["VolumeInitializationRate"] == 300
-
-
-def test_each_volume_is_encrypted_and_ends_with_its_instance():
-    storage = {"volumeType": "gp3", "sizeGiB": 200, "iops": 3000, "throughputMiBps": 125}
-
-    [mapping] = volume_mappings.mappings_of(storage, "m6i.large")
-
-    assert mapping["Ebs"] == {
-        "VolumeType": "gp3", "VolumeSize": 200, "Iops": 3000, "Throughput": 125, "Encrypted": True,
-        "DeleteOnTermination": True,
-    }  # fmt: skip
 
 
 S3 = {"type": "s3", "client": "boto3"}
