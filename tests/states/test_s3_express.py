@@ -69,7 +69,7 @@ def test_it_is_deleted_with_its_objects_and_unfinished_uploads(stack):
 
     assert s3_express.delete(bucket)
 
-    assert s3_express.gone({bucket: 0.0}) == {bucket}
+    assert s3_express.deleted({bucket: 0.0}) == {bucket}
     assert list(s3_express.existing()) == []
     assert s3_express.delete(bucket)
 

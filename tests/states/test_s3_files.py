@@ -138,11 +138,11 @@ def test_it_is_gone_only_when_no_version_of_its_objects_is_left(folder):
     s3.delete_object(Bucket="files", Key=f"{TOKEN}/file")
     s3.put_object(Bucket="files", Key="other/file", Body=b"of another file system")
 
-    assert s3_files.gone({resource_id: 0.0}) == set()
+    assert s3_files.deleted({resource_id: 0.0}) == set()
     delete(resource_id)
 
     assert [version["Key"] for version in versions()] == ["other/file"]
-    assert s3_files.gone({resource_id: 0.0}) == {resource_id}
+    assert s3_files.deleted({resource_id: 0.0}) == {resource_id}
     assert s3_files.find(TOKEN) is None
 
 
@@ -172,7 +172,7 @@ def test_data_that_wait_for_their_export_are_lost_and_that_is_said(folder, monke
     [said] = log.warning.call_args_list
     assert said.args == ("deleted with data that wait for their export",)
     assert said.kwargs["file_system"] == resource_id
-    assert s3_files.gone({resource_id: 0.0}) == {resource_id}
+    assert s3_files.deleted({resource_id: 0.0}) == {resource_id}
 
 
 def test_one_that_the_stack_has_not_made_is_neither_deleted_nor_marked(folder):

@@ -94,14 +94,14 @@ def test_its_deletion_ends_with_nothing_left_and_leaves_its_neighbour_alone(stor
     cloud = module(storage)
     (resource_id, token), (neighbour, other_token) = make(storage, "one"), make(storage, "other")
     until(lambda: cloud.is_ready(resource_id, STORAGES[storage]), "a file system that is ready")
-    assert cloud.gone({resource_id: 0.0, neighbour: 0.0}) == set()
+    assert cloud.deleted({resource_id: 0.0, neighbour: 0.0}) == set()
 
     until(lambda: cloud.delete(resource_id), "the end of it")
 
     assert cloud.delete(resource_id) is True
     assert cloud.find(token) is None
     assert cloud.find(other_token) == neighbour
-    assert set(cloud.gone({resource_id: 0.0, neighbour: 0.0})) == {resource_id}
+    assert set(cloud.deleted({resource_id: 0.0, neighbour: 0.0})) == {resource_id}
     assert listed(storage).keys() == {neighbour}
 
 

@@ -352,7 +352,7 @@ def test_prefixes_that_are_mounted_and_those_that_are_read_are_told_apart_by_the
     assert [(each.id, each.tags) for each in mountpoint.existing()] == [(mounted, TAGS)]
     assert mountpoint.find(TOKEN) == mounted
     assert mountpoint.delete(mounted) is True
-    assert mountpoint.gone({mounted: 0.0}) == {mounted}
+    assert mountpoint.deleted({mounted: 0.0}) == {mounted}
     assert s3.find(TOKEN) == read
 
 
@@ -397,7 +397,7 @@ def test_of_fsx_each_kind_sweeps_its_own_only(stack, monkeypatch):
     monkeypatch.setattr(client("fsx"), "get_paginator", lambda _: pages)
 
     assert [each.id for each in fsx_openzfs.existing()] == ["fs-OPENZFS"]
-    assert fsx_openzfs.gone({"fs-OPENZFS": 0.0, "fs-1": 0.0}) == {"fs-1"}
+    assert fsx_openzfs.deleted({"fs-OPENZFS": 0.0, "fs-1": 0.0}) == {"fs-1"}
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from matrix.terms.keys import booted_image_key
 
 # Image names are unique in an account and region: of two runs that bake the same image, EC2 refuses the second.
 TAKEN = "InvalidAMIName.Duplicate"
-GONE = ("InvalidAMIID.NotFound", "InvalidAMIID.Unavailable", "InvalidSnapshot.NotFound")
+NOT_FOUND = ("InvalidAMIID.NotFound", "InvalidAMIID.Unavailable", "InvalidSnapshot.NotFound")
 
 
 @dataclass(frozen=True)
@@ -95,16 +95,16 @@ def create(plan: PlanDocument, instance: str, name: str, fingerprint: str) -> st
 
 def deregister(image: Baked) -> None:
     """Deregister an image and delete its snapshots; parts that no longer exist are not errors."""
-    _unless_gone(lambda: client("ec2").deregister_image(ImageId=image.id))
+    _ignoring_not_found(lambda: client("ec2").deregister_image(ImageId=image.id))
     for snapshot in image.snapshots:
-        _unless_gone(lambda snapshot=snapshot: client("ec2").delete_snapshot(SnapshotId=snapshot))
+        _ignoring_not_found(lambda snapshot=snapshot: client("ec2").delete_snapshot(SnapshotId=snapshot))
 
 
-def _unless_gone(call: Any) -> None:
+def _ignoring_not_found(call: Any) -> None:
     try:
         call()
     except ClientError as error:
-        if error.response["Error"]["Code"] not in GONE:
+        if error.response["Error"]["Code"] not in NOT_FOUND:
             raise
 
 

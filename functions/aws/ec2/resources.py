@@ -18,11 +18,11 @@ CreatedAt = Mapping[str, float]  # resources of one kind: epoch seconds by id
 
 
 @dataclass(frozen=True)
-class SeenGone:
+class DeletionCheck:
     """How to find the deleted resources of a kind, and the evidence as the receipt words it."""
 
-    gone: Callable[[CreatedAt], Iterable[str]]
-    words: str
+    deleted: Callable[[CreatedAt], Iterable[str]]
+    proof: str
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ def facts_of(tag_list: list[dict[str, str]], created_at: float) -> dict[str, Any
 
 
 def verify(
-    run: str, *, file_system: str | None = None, of_storages: Mapping[str, SeenGone] | None = None
+    run: str, *, file_system: str | None = None, of_storages: Mapping[str, DeletionCheck] | None = None
 ) -> list[dict[str, Any]]:
     """Ask each service for resources not known to be gone; mark the rows of gone ones, return the other rows.
 
@@ -94,18 +94,20 @@ def verify(
     open_rows = [row for row in table.resources(run, file_system) if not ("gone_at" in row or row.get("kept"))]
     kinds = {row["kind"] for row in open_rows}
     asked = _OF_FLEETS | dict(of_storages or {})
-    gone: dict[str, str] = {}
+    deleted: dict[str, str] = {}
     for kind in kinds & asked.keys():
         created_at = {row["id"]: float(row["created_at"]) for row in open_rows if row["kind"] == kind}
-        gone |= dict.fromkeys(asked[kind].gone(created_at), asked[kind].words)
-    there = {row["id"] for row in open_rows if row["id"] not in gone}
+        deleted |= dict.fromkeys(asked[kind].deleted(created_at), asked[kind].proof)
+    there = {row["id"] for row in open_rows if row["id"] not in deleted}
     # A volume goes with its instance. While that is there, EC2 only fails to describe the volume.
-    gone = {row["id"]: gone[row["id"]] for row in open_rows if row["id"] in gone and row.get("instance") not in there}
-    table.resources_gone(run, ((row, gone[row["id"]]) for row in open_rows if row["id"] in gone))
-    return [row for row in open_rows if row["id"] not in gone]
+    deleted = {
+        row["id"]: deleted[row["id"]] for row in open_rows if row["id"] in deleted and row.get("instance") not in there
+    }
+    table.mark_deleted(run, ((row, deleted[row["id"]]) for row in open_rows if row["id"] in deleted))
+    return [row for row in open_rows if row["id"] not in deleted]
 
 
-def gone_instances(created_at: CreatedAt) -> Iterable[str]:
+def deleted_instances(created_at: CreatedAt) -> Iterable[str]:
     """Return which of these instances are terminated, or so old that EC2 has forgotten them."""
     states = instances.states(list(created_at))
     unheard_of = {name for name, at in created_at.items() if name not in states and now() - at < UNHEARD_OF_S}
@@ -113,7 +115,7 @@ def gone_instances(created_at: CreatedAt) -> Iterable[str]:
     return [name for name in terminated if name not in unheard_of]
 
 
-def _gone_volumes(created_at: CreatedAt) -> Iterable[str]:
+def _deleted_volumes(created_at: CreatedAt) -> Iterable[str]:
     ids, there = list(created_at), set[str]()
     for start in range(0, len(ids), IDS_AT_ONCE):
         named = [{"Name": "volume-id", "Values": ids[start : start + IDS_AT_ONCE]}]
@@ -122,6 +124,6 @@ def _gone_volumes(created_at: CreatedAt) -> Iterable[str]:
 
 
 _OF_FLEETS = {
-    "instance": SeenGone(gone_instances, "EC2 DescribeInstances: terminated"),
-    "volume": SeenGone(_gone_volumes, "EC2 DescribeVolumes: not there"),
+    "instance": DeletionCheck(deleted_instances, "EC2 DescribeInstances: terminated"),
+    "volume": DeletionCheck(_deleted_volumes, "EC2 DescribeVolumes: not there"),
 }

@@ -96,12 +96,12 @@ def record_resources(run: str, resources: Iterable[tuple[str, str, Mapping[str, 
     _in_parallel([partial(record_resource, run, kind, name, **facts) for kind, name, facts in resources])
 
 
-def resources_gone(run: str, gone: Iterable[tuple[Mapping[str, Any], str]]) -> None:
+def mark_deleted(run: str, deleted: Iterable[tuple[Mapping[str, Any], str]]) -> None:
     """Mark resources as gone, from pairs of a resource's row and the evidence."""
-    _in_parallel([partial(_resource_gone, run, row["SK"], how) for row, how in gone])
+    _in_parallel([partial(_mark_deleted, run, row["SK"], proof) for row, proof in deleted])
 
 
-def _resource_gone(run: str, sort_key: str, verified: str) -> None:
+def _mark_deleted(run: str, sort_key: str, verified: str) -> None:
     _update(run, sort_key, {"gone_at": now(), "verified": verified})
 
 

@@ -82,14 +82,14 @@ class FileSystem(CloudStorage):
     """
 
     CREATION_LIMIT_S = 0
-    SEEN_GONE = ""
+    DELETION_PROOF = ""
     """Proof that it is deleted, for the receipt: the service, the call and its answer."""
     PURPOSE = ""
     """Purpose of its launch if it is an EC2 instance, else ""."""
 
     COPIES = ""
     """Kind of the copies that AWS makes automatically, for rows and receipts. "" if it makes none."""
-    COPIES_SEEN_GONE = ""
+    COPIES_DELETION_PROOF = ""
     """Proof that a copy is deleted, for the receipt: the service, the call and its answer."""
 
     def copies(self, resource_ids: Sequence[str], /) -> Iterable[Copy]:
@@ -123,6 +123,6 @@ class FileSystem(CloudStorage):
         """Return all of its kind in the account and region. Empty if it is an instance, which EC2 lists."""
         return ()
 
-    def gone(self, created_at: Mapping[str, float], /) -> Iterable[str]:
+    def deleted(self, created_at: Mapping[str, float], /) -> Iterable[str]:
         """Return the ids that no longer exist. `created_at` has the epoch second of creation by id."""
         return set(created_at) - {listed.id for listed in self.existing()}

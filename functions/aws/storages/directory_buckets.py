@@ -26,7 +26,7 @@ class DirectoryBuckets:
 
     mark: str
     others: tuple[str, ...] = ()
-    SEEN_GONE: ClassVar[str] = "S3 ListDirectoryBuckets: not in the list"
+    DELETION_PROOF: ClassVar[str] = "S3 ListDirectoryBuckets: not in the list"
 
     def make(self, token: str, tags: list[dict[str, str]], zone: int) -> str:
         """Create the bucket with its tags in a zone of the stack, or find the one that this token created before.
@@ -79,7 +79,7 @@ class DirectoryBuckets:
                 continue  # deleted since it was listed
             yield Existing(bucket["Name"], tags, bucket["CreationDate"].timestamp())
 
-    def gone(self, created_at: Mapping[str, float]) -> set[str]:
+    def deleted(self, created_at: Mapping[str, float]) -> set[str]:
         """Return the buckets that are not listed any more."""
         return set(created_at) - {bucket["Name"] for bucket in self._ours()}
 

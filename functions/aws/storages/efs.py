@@ -30,9 +30,9 @@ READ_AHEAD_KIB = 15 * 1_024
 class Efs(FileSystem):
     # A file system takes seconds, its mount targets one to two minutes.
     CREATION_LIMIT_S = 900
-    SEEN_GONE = "EFS DescribeFileSystems: not there"
+    DELETION_PROOF = "EFS DescribeFileSystems: not there"
     COPIES = "efs-recovery-point"
-    COPIES_SEEN_GONE = "AWS Backup ListRecoveryPointsByResource: not there"
+    COPIES_DELETION_PROOF = "AWS Backup ListRecoveryPointsByResource: not there"
 
     def create(self, token: str, storage: Part, tags: list[dict[str, str]], *_: object) -> str:
         """Create the file system, or find the one that an earlier call with this token created; return its id."""

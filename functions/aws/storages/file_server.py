@@ -42,7 +42,7 @@ TOKEN = re.compile(r"[\w-]{1,100}", re.ASCII)
 class FileServer(FileSystem):
     # Time limit for boot, packages and mount, as for a fleet.
     CREATION_LIMIT_S = 900
-    SEEN_GONE = "EC2 DescribeInstances: terminated"
+    DELETION_PROOF = "EC2 DescribeInstances: terminated"
     PURPOSE = SERVER
 
     def create(self, _token: str, storage: Part, _tags: list[dict[str, str]], run: str, name: str, _zone: int) -> str:
@@ -102,9 +102,9 @@ class FileServer(FileSystem):
         """Return none: a server is listed as an instance."""
         return ()
 
-    def gone(self, created_at: Mapping[str, float]) -> Iterable[str]:
+    def deleted(self, created_at: Mapping[str, float]) -> Iterable[str]:
         """Return the servers that are terminated."""
-        return resources.gone_instances(created_at)
+        return resources.deleted_instances(created_at)
 
     def delete(self, _resource_id: str) -> bool:
         """Return True: it is deleted with the instances."""

@@ -37,9 +37,9 @@ def create(token: str, tags: list[dict[str, str]], **request: Any) -> str:
 class Fsx(FileSystem):
     """What all kinds of FSx have in common."""
 
-    SEEN_GONE = "FSx DescribeFileSystems: not there"
+    DELETION_PROOF = "FSx DescribeFileSystems: not there"
     COPIES = "fsx-backup"
-    COPIES_SEEN_GONE = "FSx DescribeBackups: not there"
+    COPIES_DELETION_PROOF = "FSx DescribeBackups: not there"
 
     def find(self, token: str) -> str | None:
         token_tag = {"Key": TOKEN_TAG, "Value": token}
@@ -53,7 +53,7 @@ class Fsx(FileSystem):
             raise FileSystemFailed(f"FSx {resource_id} is {file_system['Lifecycle']}: {reason}")
         return bool(file_system["Lifecycle"] == "AVAILABLE")
 
-    def gone(self, created_at: Mapping[str, float]) -> set[str]:
+    def deleted(self, created_at: Mapping[str, float]) -> set[str]:
         """Return the ids that FSx does not list any more."""
         return set(created_at) - {listed["FileSystemId"] for listed in _all()}
 

@@ -23,7 +23,7 @@ OPTION_OF = {"readPartSize": "read-part-size", "writePartSize": "write-part-size
 
 
 class Mountpoint(FileSystem):
-    SEEN_GONE = f"{PREFIXES.SEEN_GONE}; {BUCKETS.SEEN_GONE}"
+    DELETION_PROOF = f"{PREFIXES.DELETION_PROOF}; {BUCKETS.DELETION_PROOF}"
 
     def create(self, token: str, storage: Part, tags: list[dict[str, str]], _run: str, _name: str, zone: int) -> str:
         """Record the prefix's owner, or create the directory bucket; return its id. A repeated call changes nothing."""
@@ -36,12 +36,12 @@ class Mountpoint(FileSystem):
         """Yield prefixes and directory buckets with a record of their owner."""
         return chain(PREFIXES.existing(), BUCKETS.existing())
 
-    def gone(self, created_at: Mapping[str, float]) -> set[str]:
+    def deleted(self, created_at: Mapping[str, float]) -> set[str]:
         """Return those that no longer exist."""
         of_prefixes = {each: at for each, at in created_at.items() if _is_prefix(each)}
         of_buckets = {each: at for each, at in created_at.items() if not _is_prefix(each)}
-        seen_gone = PREFIXES.gone(of_prefixes) if of_prefixes else set()
-        return seen_gone | (BUCKETS.gone(of_buckets) if of_buckets else set())
+        deleted = PREFIXES.deleted(of_prefixes) if of_prefixes else set()
+        return deleted | (BUCKETS.deleted(of_buckets) if of_buckets else set())
 
     def delete(self, resource_id: str) -> bool:
         """Delete everything below the prefix, or the bucket with its content; return whether it is deleted."""

@@ -46,7 +46,7 @@ class Nfs(FileSystem):
         """Return none: AWS does not list them, and none belongs to a run."""
         return ()
 
-    def gone(self, _created_at: Mapping[str, float]) -> Iterable[str]:
+    def deleted(self, _created_at: Mapping[str, float]) -> Iterable[str]:
         """Return none: none was created."""
         return ()
 

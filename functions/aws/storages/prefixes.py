@@ -24,7 +24,7 @@ class Prefixes:
 
     mark: str = ""
     others: tuple[str, ...] = ()
-    SEEN_GONE: ClassVar[str] = "S3 ListObjectsV2: no object"
+    DELETION_PROOF: ClassVar[str] = "S3 ListObjectsV2: no object"
 
     def make(self, token: str, tags: list[dict[str, str]]) -> str:
         """Record the prefix's owner; return its id. A repeated call changes nothing."""
@@ -45,7 +45,7 @@ class Prefixes:
             if name.startswith(self.mark) and not (self.others and name.startswith(self.others)):
                 yield Existing(prefix, tags, since)
 
-    def gone(self, created_at: Mapping[str, float]) -> set[str]:
+    def deleted(self, created_at: Mapping[str, float]) -> set[str]:
         """Return the prefixes without an object."""
         return set(created_at) - {prefix.id for prefix in self.existing()}
 

@@ -32,7 +32,7 @@ Described = dict[str, Any]
 class S3Files(FileSystem):
     # A file system takes seconds, its mount targets up to about five minutes (S3 user guide, creating mount targets).
     CREATION_LIMIT_S = 1_200
-    SEEN_GONE = "S3 Files GetFileSystem: not there, and S3 ListObjectVersions: nothing"
+    DELETION_PROOF = "S3 Files GetFileSystem: not there, and S3 ListObjectVersions: nothing"
 
     def create(self, token: str, _storage: Part, tags: list[dict[str, str]], *_: object) -> str:
         """Create the file system, or find the one that an earlier call with this token created; return its id."""

@@ -19,9 +19,9 @@ from aws.storages.base import Copy
 from aws.storages.clouds import FILE_SYSTEMS
 
 SNAPSHOT = "ebs-snapshot"
-WHO_SAYS_SO = {
+DELETION_PROOFS = {
     SNAPSHOT: "EC2 DescribeSnapshots: not there",
-    **{storage.COPIES: storage.COPIES_SEEN_GONE for storage in FILE_SYSTEMS.values() if storage.COPIES},
+    **{storage.COPIES: storage.COPIES_DELETION_PROOF for storage in FILE_SYSTEMS.values() if storage.COPIES},
 }
 
 
@@ -85,9 +85,9 @@ def note(run: str, seen: Look, rows: Iterable[Mapping[str, Any]]) -> None:
         file_system = by_id.get(copy.of, {}).get("file_system")
         table.record_resource(run, copy.kind, copy.id, **facts, **({"file_system": file_system} if file_system else {}))
     there = {copy.id for copy in seen.copies}
-    asked = WHO_SAYS_SO.keys() - seen.unasked.keys()
+    asked = DELETION_PROOFS.keys() - seen.unasked.keys()
     open_rows = (row for row in by_id.values() if row["kind"] in asked and "gone_at" not in row)
-    table.resources_gone(run, ((row, WHO_SAYS_SO[row["kind"]]) for row in open_rows if row["id"] not in there))
+    table.mark_deleted(run, ((row, DELETION_PROOFS[row["kind"]]) for row in open_rows if row["id"] not in there))
 
 
 def _snapshots(run: str, volumes: list[str]) -> Iterator[Copy]:

@@ -51,8 +51,8 @@ def step(run: str, file_system: str) -> str:
     kind = clouds.file_system(planned["storage"]) if is_ours else None
     if kind:
         known = [kind.find(token) for token in clouds.tokens(run, file_system, planned["storage"])]
-        are_gone = [kind.delete(resource_id) for resource_id in known if resource_id]
-        if not all(are_gone):
+        are_deleted = [kind.delete(resource_id) for resource_id in known if resource_id]
+        if not all(are_deleted):
             return "deleting"
     # Copies before verify: they have rows too, and only copies_of marks these as gone.
     copies = copies_of(run, file_system)

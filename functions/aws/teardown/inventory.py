@@ -4,12 +4,14 @@ from collections.abc import Iterator
 from typing import Any
 
 from aws.ec2 import resources
-from aws.ec2.resources import Resource, SeenGone
+from aws.ec2.resources import DeletionCheck, Resource
 from aws.records import table
 from aws.stack import tags
 from aws.storages.clouds import FILE_SYSTEMS
 
-_SEEN_GONE = {kind: SeenGone(storage.gone, storage.SEEN_GONE) for kind, storage in FILE_SYSTEMS.items()}
+_DELETION_CHECKS = {
+    kind: DeletionCheck(storage.deleted, storage.DELETION_PROOF) for kind, storage in FILE_SYSTEMS.items()
+}
 
 
 def record(run: str, *, file_system: str | None = None) -> None:
@@ -36,4 +38,4 @@ def of_run(run: str, file_system: str | None = None) -> Iterator[Resource]:
 
 def verify(run: str, *, file_system: str | None = None) -> list[dict[str, Any]]:
     """Ask each service for resources not known to be gone; mark the rows of gone ones, return the other rows."""
-    return resources.verify(run, file_system=file_system, of_storages=_SEEN_GONE)
+    return resources.verify(run, file_system=file_system, of_storages=_DELETION_CHECKS)

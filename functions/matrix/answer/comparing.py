@@ -209,7 +209,9 @@ def _fleet_values(cell: JudgedCell, point: JudgedPoint) -> FleetValues | None:
     if point["values"] is None:
         return None
     instances, repetitions, launches = cell["instances"], cell["repetitions"], cell["launches"]
-    return FleetValues.of_rows(instances, repetitions, point["values"], is_shared=cell["is_shared"], launches=launches)
+    return FleetValues.of_rows(
+        instances, repetitions, point["values"], is_shared=cell["is_shared"], launch_numbers=launches
+    )
 
 
 def _compared(base: MeasuredPoint, run: MeasuredPoint) -> Compared:

@@ -82,13 +82,13 @@ def _highest(cell: PlanCell, sweep: Sequence[PointResult], limit_ms: float) -> H
     # equal steps would have no width, and a difference of one step is not a finding.
     unsure = {"intervals": {}, "no_interval": "rates between those of the sweep were not tried", "findings": []}
     result = cast("MetricResult", counted | figures(of_fleet) | described | unsure)
-    held = [point for point in sweep if _rate(point) <= result["p50"]]
+    kept = [point for point in sweep if _rate(point) <= result["p50"]]
     beyond = [_rate(point) for point in sweep if _rate(point) > result["p50"]]
     return {
         "params": {name: value for name, value in sweep[0]["params"].items() if name != RATE},
         "p99_at_most_ms": limit_ms,
         "points": [point["id"] for point in sweep],
-        "held": held[-1]["id"] if held else None,
+        "held": kept[-1]["id"] if kept else None,
         "beyond_per_s": beyond[0] if beyond else None,
         "metric": result,
         "samples": _columns(keys, values, launch_of),

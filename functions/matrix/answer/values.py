@@ -36,7 +36,7 @@ def _cell(cell: ResultDocument, result: ResultDocument) -> JudgedCell:
     launch_of = {
         instance: launch
         for table in tables.values()
-        for instance, launch in zip(table.instances, table.launch_of, strict=False)
+        for instance, launch in zip(table.instances, table.launch_numbers, strict=False)
     }
     labels = point_labels(cell["points"])
     points: list[JudgedPoint] = [

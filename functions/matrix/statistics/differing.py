@@ -170,11 +170,12 @@ def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
 
 def _pairs(base: FleetValues, run: FleetValues, level: float) -> Floats | None:
     """The logarithm of the ratio of each launch that both have, in their order; None of fewer than three of them."""
-    both = sorted(set(base.launch_of) & set(run.launch_of))
+    both = sorted(set(base.launch_numbers) & set(run.launch_numbers))
     if len(both) < MIN_LAUNCHES:
         return None
     of_base, of_run = (
-        dict(zip(sorted(set(values.launch_of)), values.unit_percentiles(level), strict=True)) for values in (base, run)
+        dict(zip(sorted(set(values.launch_numbers)), values.unit_percentiles(level), strict=True))
+        for values in (base, run)
     )
     pairs: Floats = np.log(np.array([of_run[launch] / of_base[launch] for launch in both]))
     return pairs

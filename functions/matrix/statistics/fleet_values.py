@@ -28,14 +28,14 @@ class FleetValues:
     `is_shared`: all instances use one file system. An event in a repetition (a busy server, the end of a burst) then
     affects all of them, so fifty instances in one repetition are fifty observations of one event.
 
-    `launch_of` has the launch of each instance, if several launches were planned; else it is empty.
+    `launch_numbers` has the number of each instance's launch, if several launches were planned; else it is empty.
     """
 
     instances: tuple[str, ...]
     repetitions: tuple[int, ...]
     table: Floats
     is_shared: bool
-    launch_of: tuple[int, ...] = ()
+    launch_numbers: tuple[int, ...] = ()
 
     @classmethod
     def of(
@@ -51,8 +51,8 @@ class FleetValues:
         repetitions = tuple(sorted({repetition for _, repetition in cells}))
         table = [[cells.get((instance, repetition), np.nan) for repetition in repetitions] for instance in instances]
         shape = len(instances), len(repetitions)
-        launches = tuple(launch_of[instance] for instance in instances) if launch_of else ()
-        return cls(instances, repetitions, np.array(table, dtype=float).reshape(shape), is_shared, launches)
+        numbers = tuple(launch_of[instance] for instance in instances) if launch_of else ()
+        return cls(instances, repetitions, np.array(table, dtype=float).reshape(shape), is_shared, numbers)
 
     @classmethod
     def of_rows(
@@ -62,7 +62,7 @@ class FleetValues:
         rows: Sequence[Sequence[float | None]],
         *,
         is_shared: bool,
-        launches: Sequence[int] = (),
+        launch_numbers: Sequence[int] = (),
     ) -> "FleetValues":
         """Make the table from rows of values, None for a missing one; rows and columns without values are left out."""
         table = np.array(rows, dtype=float).reshape(len(instances), len(repetitions))
@@ -71,8 +71,8 @@ class FleetValues:
             which, columns = (np.flatnonzero(is_there.any(axis=axis)).tolist() for axis in (1, 0))
             table = table[np.ix_(which, columns)]
             instances, repetitions = [instances[row] for row in which], [repetitions[column] for column in columns]
-            launches = [launches[row] for row in which] if launches else ()
-        return cls(tuple(instances), tuple(repetitions), table, is_shared, tuple(launches))
+            launch_numbers = [launch_numbers[row] for row in which] if launch_numbers else ()
+        return cls(tuple(instances), tuple(repetitions), table, is_shared, tuple(launch_numbers))
 
     def rows(self, instances: Sequence[str], repetitions: Sequence[int]) -> list[list[float | None]]:
         """Return the table with a row for each of these instances and a column for each of these repetitions."""
@@ -88,15 +88,15 @@ class FleetValues:
     @cached_property
     def launches(self) -> tuple["FleetValues", ...]:
         """The table of each launch, in their order; only the whole table if one launch was planned."""
-        return tuple(map(self._of_launch, sorted(set(self.launch_of)))) or (self,)
+        return tuple(map(self._of_launch, sorted(set(self.launch_numbers)))) or (self,)
 
     @property
     def is_relaunched(self) -> bool:
         """Whether launches are the units, also if all but one have failed, because more were planned."""
-        return bool(self.launch_of)
+        return bool(self.launch_numbers)
 
     def _of_launch(self, number: int) -> "FleetValues":
-        rows = [row for row, launch in enumerate(self.launch_of) if launch == number]
+        rows = [row for row, launch in enumerate(self.launch_numbers) if launch == number]
         table = self.table[rows]
         columns = np.flatnonzero(~np.isnan(table).all(axis=0))
         instances, repetitions = [self.instances[row] for row in rows], [self.repetitions[i] for i in columns]
@@ -187,7 +187,7 @@ def _percentiles(rows: Floats, level: float) -> Floats:
 
 def from_columns(samples: SampleColumns, metric: str, *, is_shared: bool) -> FleetValues:
     """Read the `samples` of a point in result.json; of several launches they have the launch of each sample."""
-    launches = dict(zip(samples["instance"], samples.get("launch") or (), strict=False))
+    launch_of = dict(zip(samples["instance"], samples.get("launch") or (), strict=False))
     columns: Sequence[Sequence[Any]] = (samples["instance"], samples["repetition"], samples["metrics"].get(metric, []))
     return FleetValues.of(
         (
@@ -196,5 +196,5 @@ def from_columns(samples: SampleColumns, metric: str, *, is_shared: bool) -> Fle
             if value is not None
         ),
         is_shared=is_shared,
-        launch_of=launches,
+        launch_of=launch_of,
     )

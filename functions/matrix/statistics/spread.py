@@ -57,7 +57,7 @@ def spread(values: FleetValues) -> dict[str, Any]:
         document["launch_medians"] = _range(medians, median)
         document["by_launch"] = [
             {"launch": number, "n": len(launch.pooled), "median": float(middle)}
-            for number, launch, middle in zip(sorted(set(values.launch_of)), values.launches, medians, strict=True)
+            for number, launch, middle in zip(sorted(set(values.launch_numbers)), values.launches, medians, strict=True)
         ]
     alike = measured(values.in_time())
     document["lag1"] = alike.lag1 if alike else None

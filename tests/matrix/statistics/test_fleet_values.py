@@ -21,10 +21,10 @@ def test_values_that_were_kept_by_rows_are_the_same_again(rows, launch_of):
     values = FleetValues.of(TABLES[rows], is_shared=True, launch_of=launch_of)
 
     kept = values.rows(INSTANCES, REPETITIONS)
-    again = FleetValues.of_rows(INSTANCES, REPETITIONS, kept, is_shared=True, launches=list(launch_of.values()))
+    again = FleetValues.of_rows(INSTANCES, REPETITIONS, kept, is_shared=True, launch_numbers=list(launch_of.values()))
 
     assert [len(row) for row in kept] == [3] * 4
-    assert (again.instances, again.repetitions, again.launch_of) == (
-        values.instances, values.repetitions, values.launch_of,
+    assert (again.instances, again.repetitions, again.launch_numbers) == (
+        values.instances, values.repetitions, values.launch_numbers,
     )  # fmt: skip
     assert np.array_equal(again.table, values.table, equal_nan=True)

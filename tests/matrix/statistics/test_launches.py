@@ -138,7 +138,7 @@ def test_pairs_are_made_by_the_number_of_the_launch_and_of_those_that_both_have(
     base = launched([steady(hour) for hour in HOURS])
     # The first launch of the other storage has failed; its last one is a fifth.
     late = launched([steady(2 * hour) for hour in (*HOURS[1:], 400.0)])
-    run = dataclasses.replace(late, launch_of=tuple(launch + 1 for launch in late.launch_of))
+    run = dataclasses.replace(late, launch_numbers=tuple(launch + 1 for launch in late.launch_numbers))
 
     assert difference(base, run, is_one_run=True).ratio == pytest.approx(2)
     assert difference(base, run).ratio > 2.2
@@ -147,6 +147,6 @@ def test_pairs_are_made_by_the_number_of_the_launch_and_of_those_that_both_have(
 def test_fewer_than_three_launches_in_common_are_no_pairs():
     base = launched([steady(hour) for hour in HOURS[:3]])
     late = launched([steady(hour) for hour in HOURS[:3]])
-    run = dataclasses.replace(late, launch_of=tuple(launch + 1 for launch in late.launch_of))
+    run = dataclasses.replace(late, launch_numbers=tuple(launch + 1 for launch in late.launch_numbers))
 
     assert difference(base, run, is_one_run=True).test == "launches, Student's t"

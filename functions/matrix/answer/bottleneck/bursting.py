@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Mapping
 
-from matrix.answer.bottleneck.clients import HELD
-from matrix.answer.bottleneck.evidence import BEYOND, Evidence
+from matrix.answer.bottleneck.clients import BASELINE_MARGIN
+from matrix.answer.bottleneck.evidence import MAX_PLAUSIBLE, Evidence
 from matrix.answer.costs import storage_of
 from matrix.input.instance_types import Bandwidth, bursts
 from matrix.storages.metrics import Burst
@@ -25,7 +25,7 @@ def on_credits(evidence: Evidence) -> dict[str, list[OnCredits]]:
     for burst, rates in (*_of_storage(evidence), *_of_instance(evidence)):
         for point, rate in rates.items():
             # More than the burst itself allows was answered by a cache.
-            if rate is not None and burst.sustained * HELD < rate <= burst.most * BEYOND:
+            if rate is not None and burst.sustained * BASELINE_MARGIN < rate <= burst.most * MAX_PLAUSIBLE:
                 points.setdefault(point, []).append(
                     {
                         "of": burst.of,

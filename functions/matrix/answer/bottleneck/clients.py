@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Literal
 
-from matrix.answer.bottleneck.evidence import BEYOND, REACHED, Ceiling, Evidence
+from matrix.answer.bottleneck.evidence import MAX_PLAUSIBLE, REACHED, Ceiling, Evidence
 from matrix.answer.tool_bound import BOUND_SHARE
 from matrix.input.instance_types import GBIT
 from matrix.terms.ceilings import INSTANCE_EBS, INSTANCE_NETWORK, PROCESSORS, TCP_CONNECTIONS, TOOL
@@ -19,7 +19,7 @@ CONNECTION_BYTES_PER_S = 5 * GBIT
 # a limit that is reached causes them all the time.
 MANY_PACKETS_PER_S = 10.0
 # A rate above the baseline by more than this factor is paid from credits.
-HELD = 1.03
+BASELINE_MARGIN = 1.03
 ALLOWANCES = ("bw_in", "bw_out", "pps", "conntrack")
 
 
@@ -121,9 +121,9 @@ def _between(
     shares: dict[str, float] = {}
     uses: dict[str, RateUsed] = {}
     for point, rate in rates.items():
-        if rate is None or rate > most * BEYOND:
+        if rate is None or rate > most * MAX_PLAUSIBLE:
             continue
-        is_at_baseline = REACHED * baseline <= rate <= baseline * HELD
+        is_at_baseline = REACHED * baseline <= rate <= baseline * BASELINE_MARGIN
         limit = baseline if is_at_baseline else most
         shares[point] = min(1.0, rate / limit)
         uses[point] = {

@@ -16,7 +16,7 @@ from matrix.terms.documents.watched import CloudWatchMetrics
 # limit that is enforced by the second.
 REACHED = 0.9
 # A limit cannot be exceeded this far, so the counter counts something else: a page cache absorbed or merged the I/O.
-BEYOND = 1.2
+MAX_PLAUSIBLE = 1.2
 
 
 @dataclass(frozen=True)

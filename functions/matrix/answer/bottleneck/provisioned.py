@@ -10,7 +10,7 @@ The traffic is taken from:
 import math
 from collections.abc import Iterator, Mapping
 
-from matrix.answer.bottleneck.evidence import BEYOND, Ceiling, Evidence
+from matrix.answer.bottleneck.evidence import MAX_PLAUSIBLE, Ceiling, Evidence
 from matrix.answer.costs import storage_limits
 from matrix.input.workloads.metadata import CHANGES, operations_of_a_file
 from matrix.storages.base import OTHER_CEILINGS
@@ -95,7 +95,7 @@ def _ceiling(
 ) -> Iterator[Ceiling]:
     """Yield a limit with its share at each point with a known and comparable rate."""
     shares = {point: rate / most for point, rate in rates.items() if rate is not None}
-    shares = {point: share for point, share in shares.items() if share <= BEYOND}
+    shares = {point: share for point, share in shares.items() if share <= MAX_PLAUSIBLE}
     if not shares or not math.isfinite(most):
         return
     top = max(shares, key=lambda point: shares[point])

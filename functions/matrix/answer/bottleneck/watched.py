@@ -36,27 +36,30 @@ def ceilings(evidence: Evidence) -> Iterator[Ceiling]:
 
 
 def _told(
-    evidence: Evidence, limit: WatchedLimit, is_held: Callable[[float], bool], code: Literal["throttled", "balance"]
+    evidence: Evidence,
+    limit: WatchedLimit,
+    is_throttled: Callable[[float], bool],
+    code: Literal["throttled", "balance"],
 ) -> Iterator[Ceiling]:
     """Yield a limit for which AWS reports only whether it throttled: reached at the points of the throttled minutes."""
     shares: dict[str, float] = {}
-    held: list[tuple[float, str]] = []
+    throttled: list[tuple[float, str]] = []
     metric = limit.metric
     for series in evidence.series(metric):
         for at, value in series:
             point = evidence.point_at(at, at + series.period_s)
             if point is None:
                 continue
-            shares[point] = max(shares.get(point, 0.0), float(is_held(value)))
-            if is_held(value):
-                held.append((at, _whose(series)))
+            shares[point] = max(shares.get(point, 0.0), float(is_throttled(value)))
+            if is_throttled(value):
+                throttled.append((at, _whose(series)))
     if not shares:
         return
     use: Throttling = {
         "code": code,
         "metric": metric,
-        "resources": sorted({resource for _, resource in held}),
-        "first_at": min(held)[0] if held else None,
+        "resources": sorted({resource for _, resource in throttled}),
+        "first_at": min(throttled)[0] if throttled else None,
     }
     yield Ceiling(limit.name, shares, use, is_told=True)
 

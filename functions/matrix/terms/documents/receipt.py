@@ -14,18 +14,18 @@ class ReceiptResource(TypedDict):
     id: str
     file_system: str | None
     cell: str | None
-    """Or its purpose: cache, file-server."""
+    """The cell that it belongs to, or the purpose `cache` or `file-server`; None for a file system."""
     created_at: float
     gone_at: float | None
-    """None while it is there."""
+    """Unix time when its deletion was confirmed; None while it exists."""
     verified: str | None
-    """Which service said that it is gone."""
+    """The call of AWS that confirmed the deletion, with its answer."""
     kept: NotRequired[bool]
-    """Whether it stays on purpose, as baked images do."""
+    """Whether the run keeps the resource on purpose: a baked image and its snapshots."""
     hours: float
-    """For which it is billed."""
+    """Billed hours: until `gone_at`, or until the receipt was written."""
     cost_usd: float | None
-    """None if the plan has no price for it."""
+    """US dollars for these hours; None if the plan has no price of the resource."""
 
 
 class ReceiptTotals(TypedDict):
@@ -46,9 +46,9 @@ class Sweep(TypedDict):
     """The sweep after the run's end that began last."""
 
     at: float
-    """When it began to look."""
+    """Unix time of its begin."""
     remaining: int
-    """How many resources it left."""
+    """Number of resources that it found and could not delete yet."""
 
 
 class NotOurs(TypedDict):
