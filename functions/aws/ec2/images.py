@@ -12,7 +12,7 @@ from aws.ec2.instances import Boot
 from aws.records import bucket
 from aws.records.plans import image_of
 from aws.stack import tags
-from aws.stack.clients import client, pages_of
+from aws.stack.clients import client, listed
 from matrix.terms.documents.image import BootedImage
 from matrix.terms.documents.plan import PlanCell, PlanDocument, PlanImage
 from matrix.terms.errors import ImageFailed
@@ -109,8 +109,7 @@ def _ignoring_not_found(call: Any) -> None:
 
 
 def _describe(filters: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    for page in pages_of("describe_images", Owners=["self"], Filters=filters):
-        yield from page["Images"]
+    return listed("ec2", "describe_images", "Images", Owners=["self"], Filters=filters)
 
 
 def _baked(image: Mapping[str, Any]) -> Baked:

@@ -13,7 +13,7 @@ from botocore.exceptions import ClientError
 from aws.ec2 import volume_mappings
 from aws.records import table
 from aws.stack import denials, encryption, network, tags
-from aws.stack.clients import WANT_OF_CAPACITY, client, pages_of
+from aws.stack.clients import WANT_OF_CAPACITY, client, listed
 from aws.stack.clock import now
 from aws.stack.environment import environment
 from aws.stack.retrying import NotYet, retried
@@ -351,9 +351,8 @@ def tagged_volumes() -> Iterator[tuple[str, str, dict[str, str]]]:
 
 
 def volumes(filters: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Yield EC2's description of every volume that passes the filters."""
-    for page in pages_of("describe_volumes", Filters=filters):
-        yield from page["Volumes"]
+    """Return EC2's description of every volume that passes the filters."""
+    return listed("ec2", "describe_volumes", "Volumes", Filters=filters)
 
 
 def delete_volume(volume: str) -> None:
@@ -401,6 +400,5 @@ def _quota_of(instance: Mapping[str, Any]) -> Quota:
 
 
 def _describe(filters: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    for page in pages_of("describe_instances", Filters=filters):
-        for reservation in page["Reservations"]:
-            yield from reservation["Instances"]
+    for reservation in listed("ec2", "describe_instances", "Reservations", Filters=filters):
+        yield from reservation["Instances"]

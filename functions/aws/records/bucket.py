@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from botocore.exceptions import ClientError
 
-from aws.stack.clients import client
+from aws.stack.clients import client, listed
 from aws.stack.environment import environment
 from aws.stack.retrying import NotYet, retried
 from matrix.terms.documents import reading
@@ -110,16 +110,13 @@ def listing(prefix: str, without: str = "") -> Iterator[tuple[str, float]]:
     (Delimiter)
     """
     delimiter = {"Delimiter": without} if without else {}
-    pages = client("s3").get_paginator("list_objects_v2")
-    for page in pages.paginate(Bucket=environment().bucket, Prefix=prefix, **delimiter):
-        for entry in page.get("Contents", []):
-            yield entry["Key"], entry["LastModified"].timestamp()
+    bucket = environment().bucket
+    for entry in listed("s3", "list_objects_v2", "Contents", Bucket=bucket, Prefix=prefix, **delimiter):
+        yield entry["Key"], entry["LastModified"].timestamp()
 
 
 def folders(prefix: str) -> Iterator[str]:
     """Yield the next part of the keys below a prefix, up to the slash: the names of runs, below `runs/`."""
-    pages = client("s3").get_paginator("list_objects_v2")
-    above = prefix.rpartition("/")[0]
-    for page in pages.paginate(Bucket=environment().bucket, Prefix=prefix, Delimiter="/"):
-        for entry in page.get("CommonPrefixes", []):
-            yield entry["Prefix"].removeprefix(f"{above}/").rstrip("/")
+    bucket, above = environment().bucket, prefix.rpartition("/")[0]
+    for entry in listed("s3", "list_objects_v2", "CommonPrefixes", Bucket=bucket, Prefix=prefix, Delimiter="/"):
+        yield entry["Prefix"].removeprefix(f"{above}/").rstrip("/")

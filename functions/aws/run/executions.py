@@ -1,6 +1,6 @@
 """Executions of the state machine: their status, and the ARN of another run's execution."""
 
-from aws.stack.clients import client
+from aws.stack.clients import client, listed
 
 # Step Functions is eventually consistent: an execution that it does not know counts as new while its run is younger.
 # https://docs.aws.amazon.com/step-functions/latest/apireference/API_DescribeExecution.html
@@ -28,9 +28,8 @@ def sibling(arn: str, run: str) -> str:
 
 def running(machine: str) -> list[str]:
     """Return the names of a state machine's executions that run."""
-    pages = client("stepfunctions").get_paginator("list_executions")
-    found = pages.paginate(stateMachineArn=machine, statusFilter="RUNNING")
-    return [execution["name"] for page in found for execution in page["executions"]]
+    found = listed("stepfunctions", "list_executions", "executions", stateMachineArn=machine, statusFilter="RUNNING")
+    return [execution["name"] for execution in found]
 
 
 def start(machine: str, run: str, matrix: str) -> bool:

@@ -90,14 +90,17 @@ def client(service: str) -> Any:
     return boto_client
 
 
-def pages_of(operation: str, **request: Any) -> Iterator[dict[str, Any]]:
-    """Yield the pages of one of EC2's lists.
+def listed(service: str, operation: str, key: str, **request: Any) -> Iterator[dict[str, Any]]:
+    """Yield what all pages of a list have below `key`.
 
     Without a size EC2 may answer with the whole list at once, 9,000 volumes of a large fleet: "Unpaginated requests are
     susceptible to throttling and timeouts."
     https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_DescribeVolumes.html
     """
-    yield from client("ec2").get_paginator(operation).paginate(**request, PaginationConfig={"PageSize": PAGE_SIZE})
+    if service == "ec2":
+        request["PaginationConfig"] = {"PageSize": PAGE_SIZE}
+    for page in client(service).get_paginator(operation).paginate(**request):
+        yield from page.get(key, ())
 
 
 def _do_not_retry_want_of_capacity(response: tuple[Any, dict[str, Any]] | None, **_: Any) -> None:

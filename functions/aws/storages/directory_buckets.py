@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from aws.stack import network
-from aws.stack.clients import client
+from aws.stack.clients import client, listed
 from aws.stack.environment import environment
 from aws.storages.base import Existing
+from aws.storages.prefixes import delete_objects
 from matrix.storages.directory_buckets import ENDING, ZONES
-from matrix.terms.errors import FileSystemFailed
 
 # Names have at most 63 characters, of which the longest zone, as in --apne1-az4--x-s3, takes 17, and a mark 4.
 TOKEN_DIGITS = 40
@@ -61,11 +61,10 @@ class DirectoryBuckets:
         """
         if environment().region not in ZONES:
             return
-        for page in client("s3").get_paginator("list_directory_buckets").paginate():
-            for bucket in page.get("Buckets", []):
-                name = bucket["Name"]
-                if name.startswith(self.mark) and not (self.others and name.startswith(self.others)):
-                    yield bucket
+        for bucket in listed("s3", "list_directory_buckets", "Buckets"):
+            name = bucket["Name"]
+            if name.startswith(self.mark) and not (self.others and name.startswith(self.others)):
+                yield bucket
 
     def existing(self) -> Iterator[Existing]:
         """Yield the buckets with their tags, which the list of buckets does not contain."""
@@ -90,14 +89,10 @@ class DirectoryBuckets:
         """
         s3 = client("s3")
         try:
-            for page in s3.get_paginator("list_multipart_uploads").paginate(Bucket=bucket):
-                for upload in page.get("Uploads", []):
-                    _abort(bucket, upload)
+            for upload in listed("s3", "list_multipart_uploads", "Uploads", Bucket=bucket):
+                _abort(bucket, upload)
             while objects := s3.list_objects_v2(Bucket=bucket, MaxKeys=OBJECTS_AT_ONCE).get("Contents"):
-                keys = [{"Key": entry["Key"]} for entry in objects]
-                refused = s3.delete_objects(Bucket=bucket, Delete={"Objects": keys, "Quiet": True}).get("Errors")
-                if refused:
-                    raise FileSystemFailed(f"S3 keeps {len(refused)} objects of {bucket}, such as {refused[0]}")
+                delete_objects(bucket, objects, f"of {bucket}")
             s3.delete_bucket(Bucket=bucket)
         except s3.exceptions.NoSuchBucket:
             return True  # deleted by an attempt whose response was lost

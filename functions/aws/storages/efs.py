@@ -9,7 +9,7 @@ from typing import Any
 from aws_lambda_powertools import Logger
 
 from aws.stack import encryption, network, tags
-from aws.stack.clients import client, impatient_client
+from aws.stack.clients import client, impatient_client, listed
 from aws.stack.environment import environment
 from aws.storages import reach
 from aws.storages.base import Copy, Existing, FileSystem, Refusal
@@ -148,10 +148,9 @@ class Efs(FileSystem):
         }
 
     def existing(self) -> Iterator[Existing]:
-        for page in client("efs").get_paginator("describe_file_systems").paginate():
-            for listed in page["FileSystems"]:
-                if listed["LifeCycleState"] != "deleted":  # still listed for a while
-                    yield Existing(listed["FileSystemId"], listed.get("Tags", []), listed["CreationTime"].timestamp())
+        for each in _all():
+            if each["LifeCycleState"] != "deleted":  # still listed for a while
+                yield Existing(each["FileSystemId"], each.get("Tags", []), each["CreationTime"].timestamp())
 
     def delete(self, resource_id: str) -> bool:
         """Take the deletion one step further: mount targets, then the file system. Return whether it is deleted."""
@@ -188,8 +187,11 @@ class Efs(FileSystem):
 
     def in_use(self) -> dict[str, Callable[[], float]]:
         """Return functions that read the number of the account's file systems."""
-        pages = client("efs").get_paginator("describe_file_systems").paginate
-        return {FILE_SYSTEMS.code: lambda: float(sum(len(page["FileSystems"]) for page in pages()))}
+        return {FILE_SYSTEMS.code: lambda: float(len(list(_all())))}
+
+
+def _all() -> Iterator[dict[str, Any]]:
+    return listed("efs", "describe_file_systems", "FileSystems")
 
 
 def _open(file_system: Mapping[str, Any], storage: Part, subnets: Sequence[str]) -> None:

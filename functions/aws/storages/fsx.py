@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 from aws.stack import network
-from aws.stack.clients import client
+from aws.stack.clients import client, listed
 from aws.stack.environment import environment
 from aws.stack.tags import RUN, as_mapping, is_ours
 from aws.storages import reach
@@ -43,7 +43,7 @@ class Fsx(FileSystem):
 
     def find(self, token: str) -> str | None:
         token_tag = {"Key": TOKEN_TAG, "Value": token}
-        return next((listed["FileSystemId"] for listed in _all() if token_tag in listed.get("Tags", [])), None)
+        return next((each["FileSystemId"] for each in _all() if token_tag in each.get("Tags", [])), None)
 
     def is_ready(self, resource_id: str, _storage: Part) -> bool:
         """Return whether instances can mount it. Raises FileSystemFailed with FSx's reason if they never will."""
@@ -55,7 +55,7 @@ class Fsx(FileSystem):
 
     def deleted(self, created_at: Mapping[str, float]) -> set[str]:
         """Return the ids that FSx does not list any more."""
-        return set(created_at) - {listed["FileSystemId"] for listed in _all()}
+        return set(created_at) - {each["FileSystemId"] for each in _all()}
 
     def zones_of(self, resource_id: str) -> list[str]:
         """Return the Availability Zone of an existing one, or both of a Multi-AZ file system."""
@@ -64,12 +64,13 @@ class Fsx(FileSystem):
     def copies(self, resource_ids: Sequence[str]) -> Iterator[Copy]:
         """Yield the backups of these file systems, found by the file system's id and not by tags."""
         for resource_id in resource_ids:
-            of_it = [{"Name": "file-system-id", "Values": [resource_id]}]
-            for page in client("fsx").get_paginator("describe_backups").paginate(Filters=of_it):
-                for backup in page["Backups"]:
-                    name, created_at = backup["BackupId"], float(backup["CreationTime"].timestamp())
-                    delete_backup = partial(client("fsx").delete_backup, BackupId=name)
-                    yield Copy(self.COPIES, name, resource_id, created_at, delete_backup)
+            for backup in of_file_system("describe_backups", "Backups", resource_id):
+                yield self.copy(backup, resource_id)
+
+    def copy(self, backup: Described, of: str) -> Copy:
+        """Return a backup of the file system or volume `of`."""
+        name, created_at = backup["BackupId"], float(backup["CreationTime"].timestamp())
+        return Copy(self.COPIES, name, of, created_at, partial(client("fsx").delete_backup, BackupId=name))
 
 
 def describe(resource_id: str) -> Described:
@@ -85,13 +86,17 @@ def of_kind(kind: str) -> list[Described]:
 
 def existing(kind: str) -> Iterator[Existing]:
     """Yield the file systems of an FSx type, such as OPENZFS, in the account and region."""
-    for listed in of_kind(kind):
-        yield Existing(listed["FileSystemId"], listed.get("Tags", []), listed["CreationTime"].timestamp())
+    for each in of_kind(kind):
+        yield Existing(each["FileSystemId"], each.get("Tags", []), each["CreationTime"].timestamp())
 
 
 def _all() -> Iterator[Described]:
-    for page in client("fsx").get_paginator("describe_file_systems").paginate():
-        yield from page["FileSystems"]
+    return listed("fsx", "describe_file_systems", "FileSystems")
+
+
+def of_file_system(operation: str, key: str, resource_id: str) -> Iterator[Described]:
+    """Yield what belongs to a file system: its backups, volumes or virtual machines."""
+    return listed("fsx", operation, key, Filters=[{"Name": "file-system-id", "Values": [resource_id]}])
 
 
 @dataclass(frozen=True)

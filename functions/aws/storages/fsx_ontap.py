@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 
 from aws.stack import encryption, network
-from aws.stack.clients import client
+from aws.stack.clients import client, listed
 from aws.stack.tags import as_mapping, is_ours
 from aws.storages import fsx
 from aws.storages.base import Copy, Existing, Refusal
@@ -160,14 +160,10 @@ class FsxOntap(fsx.Fsx):
         if not resource_ids:
             return
         of_ontap = [{"Name": "file-system-type", "Values": [KIND]}]
-        for page in client("fsx").get_paginator("describe_backups").paginate(Filters=of_ontap):
-            for backup in page["Backups"]:
-                of = backup.get("Volume", {}).get("FileSystemId") or backup.get("FileSystem", {}).get("FileSystemId")
-                if of in resource_ids:
-                    delete_backup = partial(client("fsx").delete_backup, BackupId=backup["BackupId"])
-                    yield Copy(
-                        self.COPIES, backup["BackupId"], of, float(backup["CreationTime"].timestamp()), delete_backup
-                    )
+        for backup in listed("fsx", "describe_backups", "Backups", Filters=of_ontap):
+            of = backup.get("Volume", {}).get("FileSystemId") or backup.get("FileSystem", {}).get("FileSystemId")
+            if of in resource_ids:
+                yield self.copy(backup, of)
 
 
 def _create_volume(resource_id: str, svm: str, storage: Part, tags: list[dict[str, str]]) -> None:
@@ -208,16 +204,12 @@ def _reason(described: Mapping[str, Any]) -> str:
 
 
 def _svms(resource_id: str) -> list[fsx.Described]:
-    of_it = [{"Name": "file-system-id", "Values": [resource_id]}]
-    pages = client("fsx").get_paginator("describe_storage_virtual_machines").paginate(Filters=of_it)
-    return [svm for page in pages for svm in page["StorageVirtualMachines"]]
+    return list(fsx.of_file_system("describe_storage_virtual_machines", "StorageVirtualMachines", resource_id))
 
 
 def _volumes(resource_id: str) -> list[fsx.Described]:
     """Return the volumes except the root volumes of SVMs, which are created and deleted with the SVMs."""
-    of_it = [{"Name": "file-system-id", "Values": [resource_id]}]
-    pages = client("fsx").get_paginator("describe_volumes").paginate(Filters=of_it)
-    volumes = [volume for page in pages for volume in page["Volumes"]]
+    volumes = fsx.of_file_system("describe_volumes", "Volumes", resource_id)
     return [each for each in volumes if not each.get("OntapConfiguration", {}).get("StorageVirtualMachineRoot")]
 
 

@@ -5,11 +5,11 @@ without it has no owner.
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
-from aws.stack.clients import client
+from aws.stack.clients import client, listed
 from aws.stack.environment import environment
 from aws.storages.base import Existing
 from matrix.terms.errors import FileSystemFailed
@@ -53,14 +53,17 @@ class Prefixes:
         """Delete everything below the prefix; return whether it is deleted. Raises FileSystemFailed if S3 refuses."""
         bucket, _, prefix = resource_id.partition("/")
         s3 = client("s3")
-        while objects := s3.list_objects_v2(Bucket=bucket, Prefix=f"{prefix}/", MaxKeys=OBJECTS_AT_ONCE).get(
-            "Contents"
-        ):
-            keys = [{"Key": entry["Key"]} for entry in objects]
-            refused = s3.delete_objects(Bucket=bucket, Delete={"Objects": keys, "Quiet": True}).get("Errors")
-            if refused:
-                raise FileSystemFailed(f"S3 keeps {len(refused)} objects of {resource_id}, such as {refused[0]}")
+        below = {"Bucket": bucket, "Prefix": f"{prefix}/", "MaxKeys": OBJECTS_AT_ONCE}
+        while objects := s3.list_objects_v2(**below).get("Contents"):
+            delete_objects(bucket, objects, f"of {resource_id}")
         return True
+
+
+def delete_objects(bucket: str, objects: Iterable[Mapping[str, Any]], where: str) -> None:
+    """Delete objects, or versions, as S3 has listed them. Raises FileSystemFailed for those that S3 refuses."""
+    named = [{name: each[name] for name in ("Key", "VersionId") if name in each} for each in objects]
+    if refused := client("s3").delete_objects(Bucket=bucket, Delete={"Objects": named, "Quiet": True}).get("Errors"):
+        raise FileSystemFailed(f"S3 keeps {len(refused)} objects {where}, such as {refused[0]}")
 
 
 # Names of prefixes are tokens, in hexadecimal digits; a mark has another letter.
@@ -69,12 +72,11 @@ OF_MOUNTS = Prefixes("mount-")
 
 def all_tagged() -> Iterator[tuple[str, list[dict[str, str]], float]]:
     """Yield every prefix: its id, its tags (none where the object that holds them is lost), and since when it is."""
-    bucket, s3 = environment().data_bucket, client("s3")
-    for page in s3.get_paginator("list_objects_v2").paginate(Bucket=bucket, Delimiter="/"):
-        for folder in page.get("CommonPrefixes", []):
-            token = folder["Prefix"].rstrip("/")
-            tags, since = _tags_of(bucket, token)
-            yield f"{bucket}/{token}", tags, since
+    bucket = environment().data_bucket
+    for folder in listed("s3", "list_objects_v2", "CommonPrefixes", Bucket=bucket, Delimiter="/"):
+        token = folder["Prefix"].rstrip("/")
+        tags, since = _tags_of(bucket, token)
+        yield f"{bucket}/{token}", tags, since
 
 
 def _tags_of(bucket: str, token: str) -> tuple[list[dict[str, str]], float]:

@@ -13,10 +13,11 @@ from typing import Any
 from aws_lambda_powertools import Logger
 
 from aws.stack import encryption, network, tags
-from aws.stack.clients import client
+from aws.stack.clients import client, listed
 from aws.stack.environment import environment
 from aws.storages import reach
 from aws.storages.base import Existing, FileSystem, Refusal
+from aws.storages.prefixes import delete_objects
 from matrix.storages.base import FILE_SYSTEM_ID
 from matrix.terms.documents.job import ExportedTo, Mount
 from matrix.terms.documents.parts import Part
@@ -258,21 +259,19 @@ def _delete_mount_target(mount_target_id: str) -> None:
 
 
 def _mount_targets(resource_id: str) -> list[Described]:
-    pages = client("s3files").get_paginator("list_mount_targets").paginate(fileSystemId=resource_id)
-    return [target for page in pages for target in page["mountTargets"]]
+    return list(listed("s3files", "list_mount_targets", "mountTargets", fileSystemId=resource_id))
 
 
 def _of_stack() -> Iterator[Described]:
     """Yield the file systems of the stack's bucket; the list call returns neither tags nor prefix."""
     files = client("s3files")
-    for page in files.get_paginator("list_file_systems").paginate(bucket=_bucket_arn()):
-        for listed in page["fileSystems"]:
-            if listed["status"] == "deleted":
-                continue
-            try:
-                yield files.get_file_system(fileSystemId=listed["fileSystemId"])
-            except files.exceptions.ResourceNotFoundException:
-                continue  # deleted since it was listed
+    for each in listed("s3files", "list_file_systems", "fileSystems", bucket=_bucket_arn()):
+        if each["status"] == "deleted":
+            continue
+        try:
+            yield files.get_file_system(fileSystemId=each["fileSystemId"])
+        except files.exceptions.ResourceNotFoundException:
+            continue  # deleted since it was listed
 
 
 def _tags(file_system: Described) -> dict[str, str]:
@@ -295,13 +294,9 @@ def _bucket_arn() -> str:
 
 def _owners() -> dict[str, dict[str, Any]]:
     """Return the owners' marks of the bucket by the id of their file system: prefix, tags, epoch seconds."""
-    s3, marks = client("s3"), {}
-    for page in s3.get_paginator("list_objects_v2").paginate(Bucket=_bucket(), Prefix=OWNERS):
-        for entry in page.get("Contents", []):
-            mark = _mark_of(entry["Key"].removeprefix(OWNERS))
-            if mark:
-                marks[entry["Key"].removeprefix(OWNERS)] = mark
-    return marks
+    entries = listed("s3", "list_objects_v2", "Contents", Bucket=_bucket(), Prefix=OWNERS)
+    names = [entry["Key"].removeprefix(OWNERS) for entry in entries]
+    return {name: mark for name in names if (mark := _mark_of(name))}
 
 
 def _mark_of(resource_id: str) -> dict[str, Any] | None:
@@ -338,16 +333,12 @@ def _empty(resource_id: str) -> bool:
 
 def _delete_versions(prefix: str) -> None:
     """Delete every version and delete marker below a prefix. Raises FileSystemFailed for objects that S3 refuses."""
-    s3 = client("s3")
     while True:
-        listed = s3.list_object_versions(Bucket=_bucket(), Prefix=prefix, MaxKeys=VERSIONS_AT_ONCE)
-        versions = [*listed.get("Versions", []), *listed.get("DeleteMarkers", [])]
+        page = client("s3").list_object_versions(Bucket=_bucket(), Prefix=prefix, MaxKeys=VERSIONS_AT_ONCE)
+        versions = [*page.get("Versions", []), *page.get("DeleteMarkers", [])]
         if not versions:
             return
-        named = [{"Key": version["Key"], "VersionId": version["VersionId"]} for version in versions]
-        refused = s3.delete_objects(Bucket=_bucket(), Delete={"Objects": named, "Quiet": True}).get("Errors")
-        if refused:
-            raise FileSystemFailed(f"S3 keeps {len(refused)} objects below {prefix}, such as {refused[0]}")
+        delete_objects(_bucket(), versions, f"below {prefix}")
 
 
 cloud = S3Files()

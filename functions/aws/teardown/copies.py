@@ -14,7 +14,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from aws.records import table
 from aws.stack import tags
-from aws.stack.clients import DENIED, client, pages_of
+from aws.stack.clients import DENIED, client, listed
 from aws.storages.base import Copy
 from aws.storages.clouds import FILE_SYSTEMS
 
@@ -96,16 +96,15 @@ def _snapshots(run: str, volumes: list[str]) -> Iterator[Copy]:
     asked += [[{"Name": "volume-id", "Values": volumes[start : start + 200]}] for start in range(0, len(volumes), 200)]
     seen: set[str] = set()
     for filters in asked:
-        for page in pages_of("describe_snapshots", OwnerIds=["self"], Filters=filters):
-            for snapshot in page["Snapshots"]:
-                name = snapshot["SnapshotId"]
-                is_kept = tags.IMAGE in tags.as_mapping(snapshot.get("Tags", []))  # of an image that a run has baked
-                if name not in seen and not is_kept:
-                    seen.add(name)
-                    yield Copy(
-                        SNAPSHOT, name, snapshot.get("VolumeId", ""), _epoch(snapshot["StartTime"]),
-                        lambda name=name: client("ec2").delete_snapshot(SnapshotId=name),
-                    )  # fmt: skip
+        for snapshot in listed("ec2", "describe_snapshots", "Snapshots", OwnerIds=["self"], Filters=filters):
+            name = snapshot["SnapshotId"]
+            is_kept = tags.IMAGE in tags.as_mapping(snapshot.get("Tags", []))  # of an image that a run has baked
+            if name not in seen and not is_kept:
+                seen.add(name)
+                yield Copy(
+                    SNAPSHOT, name, snapshot.get("VolumeId", ""), _epoch(snapshot["StartTime"]),
+                    lambda name=name: client("ec2").delete_snapshot(SnapshotId=name),
+                )  # fmt: skip
 
 
 def _epoch(at: Any) -> float:

@@ -14,7 +14,7 @@ from aws.ec2 import images, instances
 from aws.records import table
 from aws.run import executions
 from aws.stack import tags
-from aws.stack.clients import DENIED, client
+from aws.stack.clients import DENIED
 from aws.storages.base import Existing, FileSystem
 from aws.storages.clouds import FILE_SYSTEMS
 from aws.teardown import copies, receipts
@@ -109,12 +109,7 @@ def _note_ends(only_run: str | None, is_running: Callable[[str], bool]) -> Clien
 
 def sweep_images(*, of: Selection, is_dry_run: bool) -> dict[str, Any]:
     """Delete baked images and their snapshots, but only while no run is running: it may launch from them."""
-    pages = (
-        client("stepfunctions")
-        .get_paginator("list_executions")
-        .paginate(stateMachineArn=os.environ["STATE_MACHINE_ARN"], statusFilter="RUNNING")
-    )
-    is_any_running = any(page["executions"] for page in pages)
+    is_any_running = bool(executions.running(os.environ["STATE_MACHINE_ARN"]))
     deleted: list[dict[str, str]] = []
     remaining: list[dict[str, str]] = []
     for image in filter(of.takes_image, images.all_baked()):
