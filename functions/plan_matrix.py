@@ -4,7 +4,7 @@ from typing import Any
 
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from aws.account import egress, quotas, spot
+from aws.account import egress, quotas
 from aws.account import prices as price_list
 from aws.account.own_image import OwnImage
 from aws.records import agent_package, bucket, table
@@ -63,7 +63,7 @@ def _plan(event: dict[str, Any]) -> dict[str, Any]:
     name = environment_of(environment().name, is_emulated=bool(matrix.emulate))
     earlier = resume.earlier(matrix.resume, name, event["execution_arn"]) if matrix.resume else None
     region = environment().region
-    prices = price_list.book(matrix, region).with_spot(spot.asked(matrix))
+    prices = price_list.book(matrix, region).with_spot(price_list.spot_prices_of(matrix))
     planned = plan(checked, region=region, prices=prices, earlier=earlier, run=run)
     created_at = now()
     document = planned.to_document() | {

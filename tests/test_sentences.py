@@ -18,7 +18,7 @@ from matrix.answer.costs import Bill
 from matrix.answer.decision import decide
 from matrix.published.yocto_run import yocto_run
 from matrix.terms.documents import bottleneck as bottlenecks
-from matrix.terms.documents import comparison, summary
+from matrix.terms.documents import compared, summary
 from matrix.terms.findings.warnings import CellWarning, WarningDocument
 from matrix.terms.sentences import gone_text, receipt_sentence
 from matrix.text.bottlenecks import describe_evidence, describe_next_limit, describe_others, describe_unseen
@@ -489,7 +489,7 @@ def test_each_finding_has_an_example_that_fits_its_schema(family, kind, examples
 
 
 def test_each_verdict_of_a_comparison_has_an_example():
-    assert COMPARISONS.keys() == codes_of(comparison.ComparisonDocument, "verdict")
+    assert COMPARISONS.keys() == codes_of(compared.ComparisonDocument, "verdict")
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ def refuse_full_disk(planned: Planned) -> str:
     """
     # The models need pydantic: a quarter of a second that `matrix --help` does not wait for.
     from matrix.check.read import check_matrix
-    from matrix.input.workloads.clients import Clients
+    from matrix.input.workloads.contract import Clients
 
     needs = [
         (cell.fleet.count * footprint.stored_bytes, cell)

@@ -9,7 +9,7 @@ from cli.target import known_runs
 from cli.target.documents import parsed, readable
 from cli.target.place import Place
 from cli.target.run_store import RunStore
-from matrix.terms.documents.baseline import BaselineDocument
+from matrix.terms.documents.compared import BaselineDocument
 from matrix.terms.keys import BASELINE_PREFIX, baseline_key
 
 

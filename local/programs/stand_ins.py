@@ -91,7 +91,7 @@ def _refuse_server(*_: object) -> NoReturn:
 
 def needed_tools(cell: "PlanCell") -> set[str]:
     """Return the programs that a planned cell needs where folders replace storages, which nobody mounts."""
-    from matrix.plan import needed_tools as of
+    from matrix.plan.images import tools_of_storage, tools_of_work
 
-    storage = of.of_storage(cell["storage"]) if cell["storage"]["type"] in OWN else frozenset()
-    return {*storage, *of.of_work(cell["workload"], [point["params"] for point in cell["points"]])}
+    storage = tools_of_storage(cell["storage"]) if cell["storage"]["type"] in OWN else frozenset()
+    return {*storage, *tools_of_work(cell["workload"], [point["params"] for point in cell["points"]])}

@@ -11,7 +11,7 @@ from botocore.exceptions import ClientError
 from support.function_events import RUN, load_event
 
 import plan_matrix
-from aws.account import spot
+from aws.account import prices
 from aws.records import agent_package
 from matrix.plan import agreement
 from matrix.terms.errors import NotGranted, PlanDiffers
@@ -174,7 +174,7 @@ def test_a_spot_fleet_is_priced_by_what_ec2_says_it_costs_and_a_refusal_changes_
         def build_full_result(self):
             return answer
 
-    monkeypatch.setattr(spot.impatient_client("ec2"), "get_paginator", lambda _: Pages())
+    monkeypatch.setattr(prices.impatient_client("ec2"), "get_paginator", lambda _: Pages())
     plan_matrix.handler(event, context)
     said = json.loads(documents(f"runs/{RUN}/plan.json")[f"runs/{RUN}/plan.json"])["assumptions"]
     answer.clear()

@@ -13,9 +13,9 @@ import plan_matrix
 from aws.ec2 import images
 from aws.stack import denials, tags
 from aws.stack.clients import client
+from matrix.check.tags import MAX_OWN, is_own
 from matrix.terms.errors import CreationForbidden
 from matrix.terms.problems import InvalidMatrix
-from matrix.terms.tags import MAX_OWN, is_own
 
 OF_STACK = {"CostCenter": "4711", "Team": "storage"}
 OF_MATRIX = {"CostCenter": "4712", "Project": "builds"}

@@ -3,7 +3,7 @@
 import pytest
 from support.dashboard import STACK, emitted, finds, names_of_functions, searches, shown
 
-from aws.records import metrics
+from aws.results import analysing
 from matrix.samples import cloudwatch
 from matrix.storages.models import MODELS
 
@@ -33,7 +33,7 @@ def logged(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) 
     monkeypatch.setenv("POWERTOOLS_METRICS_NAMESPACE", OURS)
     monkeypatch.setenv("POWERTOOLS_SERVICE_NAME", "storage-matrix")
     for state, actual_s in (("measured", 12.0), ("failed", 3.0), ("skipped", None)):
-        metrics.cell_ended("nightly-7", {"id": "efs.touch", "storage": {"type": "efs"}}, state, actual_s)
+        analysing.count_cell("nightly-7", {"id": "efs.touch", "storage": {"type": "efs"}}, state, actual_s)
     return emitted(capsys.readouterr().out)
 
 

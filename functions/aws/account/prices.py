@@ -1,4 +1,4 @@
-"""Today's prices from the Pricing API; prices that it does not return come from the price book."""
+"""Today's prices from the Pricing API and EC2's Spot prices; those that AWS does not return are in the price book."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -10,9 +10,34 @@ from aws.stack.clients import impatient_client
 from aws.stack.clock import now
 from contract.retryable import reason_of
 from matrix.input.matrix import Matrix
-from matrix.price.book import PriceBook, published_prices
-from matrix.price.pricing_api import price_in, queries
+from matrix.plan.assumptions import spot_types
+from matrix.price.book import PriceBook, SpotPrice, published_prices
+from matrix.price.pricing_api import HISTORY_S, price_in, queries, spot_prices
 from matrix.terms.charges import Query
+
+# The price of one type changes some dozen times a week in each zone.
+MAX_ENTRIES = 5_000
+
+
+def spot_prices_of(matrix: Matrix) -> dict[str, SpotPrice]:
+    """Return today's Spot price (USD per hour) of each type that a matrix uses as Spot; empty if EC2 has none."""
+    types = spot_types(matrix)
+    if not types:
+        return {}
+    pages = impatient_client("ec2").get_paginator("describe_spot_price_history")
+    try:
+        history = pages.paginate(
+            InstanceTypes=types,
+            ProductDescriptions=["Linux/UNIX"],
+            StartTime=datetime.fromtimestamp(now() - HISTORY_S, UTC),
+            PaginationConfig={"MaxItems": MAX_ENTRIES},
+        ).build_full_result()
+        return spot_prices(history["SpotPriceHistory"])
+    except (ClientError, BotoCoreError, KeyError, ValueError) as error:
+        # No permission or no answer: the plan then uses the book's assumption and notes it.
+        Logger().warning("planned with the price book", what="Spot prices", reason=reason_of(error))
+        return {}
+
 
 # The Pricing API lives in a few regions only and knows the prices of all.
 API_REGION = "us-east-1"

@@ -8,7 +8,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from aws.stack import denials
 from aws.stack.clients import impatient_client, session
 from aws.stack.environment import environment
-from matrix.plan import standing
+from matrix.plan import account
 from matrix.terms.documents.plan import PlanWarning
 
 # Its only endpoint. Other partitions know no such plan.
@@ -24,13 +24,13 @@ def check(types: Mapping[str, Mapping[str, Any]]) -> tuple[str | None, list[Plan
     if not_eligible and session().get_partition_for_region(region) == FREE_TIER_PARTITION:
         try:
             answer = impatient_client("freetier", FREE_TIER_REGION).get_account_plan_state()
-            refusal = standing.refusal_of_free_plan(answer.get("accountPlanType", ""), not_eligible)
+            refusal = account.refusal_of_free_plan(answer.get("accountPlanType", ""), not_eligible)
         except (ClientError, BotoCoreError) as error:
             unasked.append(f"the account's plan ({denials.reason(error)})")
     try:
         options = impatient_client("ec2").describe_vpc_block_public_access_options()["VpcBlockPublicAccessOptions"]
-        warnings.append(standing.warning_of_public_access(options.get("InternetGatewayBlockMode", standing.OFF)))
+        warnings.append(account.warning_of_public_access(options.get("InternetGatewayBlockMode", account.OFF)))
     except (ClientError, BotoCoreError) as error:
         unasked.append(f"VPC Block Public Access ({denials.reason(error)})")
-    warnings.append(standing.warning_of_unasked(unasked))
+    warnings.append(account.warning_of_unasked(unasked))
     return refusal, [warning for warning in warnings if warning]

@@ -13,7 +13,7 @@ from aws.records import bucket
 from aws.records.plans import image_of
 from aws.stack import tags
 from aws.stack.clients import client, listed
-from matrix.terms.documents.image import BootedImage
+from matrix.terms.documents.job import BootedImage
 from matrix.terms.documents.plan import PlanCell, PlanDocument, PlanImage
 from matrix.terms.errors import ImageFailed
 from matrix.terms.keys import booted_image_key

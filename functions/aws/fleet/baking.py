@@ -15,8 +15,7 @@ from matrix.plan.images import fingerprint
 from matrix.run.job import baking_job
 from matrix.run.receipt import BUILDERS
 from matrix.terms.charges import ROOT_VOLUME_GIB
-from matrix.terms.documents.image import BakeRecord
-from matrix.terms.documents.job import JobCell
+from matrix.terms.documents.job import BakeRecord, JobCell
 from matrix.terms.documents.plan import PlanDocument, PlanImage
 from matrix.terms.errors import ImageFailed, StorageMatrixError
 from matrix.terms.keys import Board, booted_image_key

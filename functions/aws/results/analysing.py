@@ -1,4 +1,4 @@
-"""Shared by Analyse cell and Record failed cell: read the fleet's uploads, write the cell's result."""
+"""Shared by Analyse cell and Record failed cell: read the fleet's uploads, write the cell's result and its metrics."""
 
 from collections import Counter, deque
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -6,10 +6,11 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Literal
 
-from aws_lambda_powertools import Logger
+from aws_lambda_powertools import Logger, Metrics
+from aws_lambda_powertools.metrics import MetricUnit
 from botocore.exceptions import BotoCoreError, ClientError
 
-from aws.records import bucket, metrics, table
+from aws.records import bucket, table
 from aws.records.plans import plan_of
 from aws.results import observing, rows
 from aws.run import budget
@@ -36,6 +37,7 @@ from matrix.terms.sentences import named
 GETS_AT_ONCE = 16
 # Texts that are fetched before they are wanted, of up to 20 MB each.
 AHEAD = 2 * GETS_AT_ONCE
+METRIC_NAMES = {"measured": "CellsMeasured", "failed": "CellsFailed", "skipped": "CellsSkipped"}
 
 
 @dataclass(frozen=True)
@@ -259,7 +261,7 @@ def write_result(cell: PlanCell, uploads: Uploads, files: Sequence[SampleFile], 
     except (BotoCoreError, ClientError):
         # The result is valid. The cell's worst case stays reserved, which errs on the safe side.
         Logger().exception("the budget of %s is not settled", cell["id"])
-    metrics.cell_ended(run, cell, result["state"], actual_s)
+    count_cell(run, cell, result["state"], actual_s)
 
 
 def _find_bottleneck(run: str, cell: PlanCell, files: Sequence[SampleFile], result: ResultDocument) -> None:
@@ -280,4 +282,19 @@ def write_skipped(run: str, cell: PlanCell, skip: Failure) -> None:
     bucket.put(Board.of_cell(run, cell["id"]).result, result)
     table.set_cell(run, cell["id"], "skipped", error=skip, finished_at=now())
     rows.record(run, cell, result)
-    metrics.cell_ended(run, cell, "skipped", None)
+    count_cell(run, cell, "skipped", None)
+
+
+def count_cell(run: str, cell: PlanCell, state: str, actual_s: float | None) -> None:
+    """Count a cell as `measured`, `failed` or `skipped`, and its seconds from launch to result if it ran.
+
+    Run, cell and type of storage are keys of the line and not dimensions: each value of a dimension is a metric that
+    costs money, while Logs Insights groups by keys for the price of a query.
+    """
+    metrics = Metrics()
+    for name, value in (("run", run), ("cell", cell["id"]), ("storage_type", cell["storage"]["type"])):
+        metrics.add_metadata(name, value)
+    metrics.add_metric(METRIC_NAMES[state], MetricUnit.Count, 1)
+    if actual_s is not None:
+        metrics.add_metric("CellTime", MetricUnit.Seconds, actual_s)
+    metrics.flush_metrics()

@@ -3,8 +3,7 @@
 from aws.records import bucket
 from matrix.answer.comparing import beside, not_compared
 from matrix.answer.values import values_of
-from matrix.terms.documents.baseline import BaselineDocument
-from matrix.terms.documents.comparison import ComparisonDocument
+from matrix.terms.documents.compared import BaselineDocument, ComparisonDocument
 from matrix.terms.documents.result import ResultDocument
 from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.documents.values import ValuesDocument

@@ -10,7 +10,7 @@ from aws.stack.clients import client
 from aws.stack.environment import environment
 from aws.stack.retrying import NotYet, retried
 from matrix.report.message import Ended
-from matrix.terms.documents.comparison import ComparisonDocument
+from matrix.terms.documents.compared import ComparisonDocument
 from matrix.terms.documents.parts import Failure
 from matrix.terms.documents.receipt import ReceiptDocument
 from matrix.terms.documents.summary import SummaryDocument

@@ -12,8 +12,15 @@ from matrix.statistics.differing import POWER, Difference, benjamini_hochberg, d
 from matrix.statistics.fleet_values import FleetValues
 from matrix.statistics.resampling import NOT_REPLICATED, lacks_replication
 from matrix.statistics.uncertainty import Uncertainty
-from matrix.terms.documents.compared import ComparedPair, ComparedRuns, ComparisonPower, PairVerdict
-from matrix.terms.documents.comparison import ComparedPoint, ComparisonDocument, RunVerdict
+from matrix.terms.documents.compared import (
+    ComparedPair,
+    ComparedPoint,
+    ComparedRuns,
+    ComparisonDocument,
+    ComparisonPower,
+    PairVerdict,
+    RunVerdict,
+)
 from matrix.terms.documents.result import Interval
 from matrix.terms.documents.values import JudgedCell, JudgedPoint, ValuesDocument
 from matrix.terms.fingerprint import same_fleet, same_storage

@@ -17,7 +17,7 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from matrix.input.workloads import AnyWorkload, Workload
-from matrix.input.workloads.clients import Clients
+from matrix.input.workloads.contract import Clients
 from matrix.input.workloads.sweeps import Footprint
 from matrix.plan import placing
 from matrix.price.book import PriceBook, file_system_cost, machine_rates, published_prices, volume_hours

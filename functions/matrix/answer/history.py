@@ -1,22 +1,60 @@
 """Cells over time: the results of each cell in all its runs, and its significant changes."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
+from typing import NamedTuple
 
-from matrix.answer.changes import Changed, Facts, what_changed
 from matrix.answer.comparing import MeasuredPoint, NotComparable, compare, measured_points
 from matrix.answer.values import values_of
 from matrix.input.storage_names import cell_names
 from matrix.statistics.differing import benjamini_hochberg
 from matrix.statistics.sample_size import CONFIDENCE
 from matrix.statistics.series import MIN_BEFORE, Shift, new_value, trend
-from matrix.terms.documents.beside import Beside
-from matrix.terms.documents.compared import ComparedPair
+from matrix.terms.documents.compared import Beside, ComparedPair
 from matrix.terms.documents.result import ResultDocument
 from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.documents.values import ValuesDocument
+
+Facts = Mapping[str, Mapping[str, int]]
+
+
+class Changed(NamedTuple):
+    """A fact that two runs do not share: its values in each, in alphabetical order."""
+
+    fact: str
+    before: list[str]
+    after: list[str]
+
+
+def what_changed(before: Iterable[Facts], after: Iterable[Facts]) -> list[Changed]:
+    """Return each fact of provenance with different values. A fact that only one run has is not a change."""
+    old, new = _values(before), _values(after)
+    return [
+        Changed(fact, sorted(old[fact]), sorted(values))
+        for fact, values in new.items()
+        if fact in old and old[fact] != values
+    ]
+
+
+def _values(cells: Iterable[Facts]) -> dict[str, set[str]]:
+    values: dict[str, set[str]] = {}
+    for facts in cells:
+        for fact, counted in facts.items():
+            values.setdefault(fact, set()).update(counted)
+    return values
+
+
+def describe_change(changed: Changed, most: int = 60) -> str:
+    """Write a change: `kernel: 6.1.0 → 6.12.0`; long values are cut."""
+    before, after = (", ".join(values) for values in changed[1:])
+    return f"{changed.fact}: {_cut(before, most)} → {_cut(after, most)}"
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
 
 # The threshold of `matrix compare` for its exit code; here a smaller significant difference is a change too.
 THRESHOLD = 0.05

@@ -8,8 +8,8 @@ from typing import Any
 from contract.fio_job import FioJob
 from matrix.check.cells import Combination, Given
 from matrix.input.instance_types import GBIT, burstable, network_of
-from matrix.input.workloads.clients import Clients
 from matrix.input.workloads.command import CommandWorkload
+from matrix.input.workloads.contract import Clients
 from matrix.input.workloads.fio import FioWorkload, cautions, place
 from matrix.input.workloads.metadata import MetadataWorkload
 from matrix.input.workloads.read import ReadWorkload

@@ -21,7 +21,7 @@ from matrix.input.emulation import emulation_problems
 from matrix.input.image import BUILT
 from matrix.input.matrix import Inclusion, Selector
 from matrix.input.pace import turns_of
-from matrix.input.workloads.clients import Clients
+from matrix.input.workloads.contract import Clients
 from matrix.input.workloads.read import ReadWorkload
 from matrix.input.workloads.transfer import SOURCE_BYTES_PER_S, TransferWorkload
 from matrix.storages.base import Storage

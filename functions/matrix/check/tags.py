@@ -5,7 +5,17 @@ from collections.abc import Mapping
 
 from matrix.fields import limits
 from matrix.terms.problems import Problem, Problems, display, path_text, shorten
-from matrix.terms.tags import MAX_OWN, is_own
+
+PREFIX = "storage-matrix:"
+NAME = "Name"
+# Name, stack, run, deadline, owner, file system, and the cell of an instance or the token of an FSx file system.
+MAX_OWN = 7
+
+
+def is_own(key: str) -> bool:
+    """Return whether Storage Matrix sets a tag with this key itself; keys of tags are case sensitive."""
+    return key == NAME or key.startswith(PREFIX)
+
 
 # EFS and FSx allow these characters in keys and values (service models, TagKey and TagValue), EC2 allows any.
 _PUNCTUATION = frozenset("_.:/=+-@")

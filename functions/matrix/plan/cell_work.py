@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from matrix.check.cells import Combination
 from matrix.input.pace import Work
-from matrix.input.workloads.clients import Clients
+from matrix.input.workloads.contract import Clients
 from matrix.input.workloads.sweeps import Footprint
 from matrix.plan.instance_limits import Reach
 from matrix.storages.base import Storage

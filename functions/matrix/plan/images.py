@@ -6,14 +6,48 @@ step is prepared. No sample contains that time.
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from matrix.input import workloads
 from matrix.input.image import Image
 from matrix.price.book import CellRates, Cost, PriceBook, instances_cost, machine_rates
+from matrix.storages.models import MODELS
 from matrix.terms.charges import ROOT_VOLUME_GIB, Amount
-from matrix.terms.documents.parts import Provisions
+from matrix.terms.documents.parts import Params, Part, Provisions
 from matrix.terms.documents.plan import PlanImage, PlanWarning
+
+# By the `tool` of a point, for all workloads; the agent's own engines need no programs.
+_OF_TOOL = {
+    "parallel": {"parallel"},
+    "rsync": {"rsync"},
+    "fpsync": {"fpsync", "rsync"},
+    "cp+parallel": {"parallel"},
+    "fpart+cpio+parallel": {"fpart", "parallel", "cpio"},
+}
+
+
+def tools_of_cell(storage: Part, workload: Part, points: Sequence[Params]) -> set[str]:
+    """Return the names of the programs that a storage, a workload and its points' parameters (documents) need."""
+    return {*tools_of_storage(storage), *tools_of_work(workload, points)}
+
+
+def tools_of_storage(storage: Part) -> frozenset[str]:
+    """Return the programs that make or mount a storage."""
+    return MODELS[storage["type"]].tools(storage)
+
+
+def tools_of_work_volume() -> set[str]:
+    """Return the programs that make a file system on a work volume."""
+    return {"mkfs.xfs", "blkid"}
+
+
+def tools_of_work(workload: Part, points: Sequence[Params]) -> set[str]:
+    """Return the programs that a workload and its points' parameters need."""
+    of_points = (_OF_TOOL.get(str(params.get("tool")), set()) for params in points)
+    engine = {"docker"} if any(params.get("container") for params in points) else set()
+    return set(workloads.MODELS[workload["type"]].tools).union(engine, *of_points)
+
 
 # Public parameters in which Amazon and Canonical keep the id of their newest image in each region.
 _PARAMETERS: dict[tuple[str, str], str] = {

@@ -21,7 +21,7 @@ from matrix.input.pace import (
     makespan_s,
 )
 from matrix.input.workloads import Workload
-from matrix.plan import budget, images, instance_limits, needed_tools, placing
+from matrix.plan import budget, images, instance_limits, placing
 from matrix.plan.assumptions import assumptions, of_order
 from matrix.plan.cell_work import CellWork, cell_work, guessed
 from matrix.plan.document import Plan, PlannedCell, PlannedFileSystem, warning_of
@@ -95,7 +95,7 @@ def plan(
         *instance_limits.unknown(volumes),
     ]
     if not matrix.emulate:
-        helped = [cell.fleet["count"] for cell in unmeasured if "mount.efs" in needed_tools.of_storage(cell.storage)]
+        helped = [cell.fleet["count"] for cell in unmeasured if "mount.efs" in images.tools_of_storage(cell.storage)]
         warnings += images.warnings(planned_images, max(helped, default=0))
     return Plan(
         name=matrix.name,
@@ -236,8 +236,8 @@ class Planner:
             pairs = {(cell.storage.fingerprint, cell.workload.fingerprint): cell for cell in cells}
             for (_, of_workload), cell in pairs.items():
                 params = [point["params"] for point in self.points[of_workload]]
-                tools |= needed_tools.of_cell(cell.storage.document, cell.workload.document, params)
-                tools |= needed_tools.of_work_volume() if cell.workload.work_volume(cell.storage) else set()
+                tools |= images.tools_of_cell(cell.storage.document, cell.workload.document, params)
+                tools |= images.tools_of_work_volume() if cell.workload.work_volume(cell.storage) else set()
             containers = [name for cell in cells for name in cell.workload.containers]
             recipe = images.recipe(image, architecture, tools, containers)
             planned_images.append(images.planned(recipe, image, self.book))

@@ -7,7 +7,7 @@ from matrix.input.storage_names import storage_label
 from matrix.plan import placing
 from matrix.published.conditions import Cell, differences
 from matrix.published.figures import PLACEMENTS, TUTORIAL, TUTORIAL_PERMITTED_MB_PER_S, Figure, figures, source_name
-from matrix.terms.documents.beside import Beside
+from matrix.terms.documents.compared import Beside
 from matrix.terms.documents.parts import Params, Part, Point
 from matrix.terms.documents.result import PointResult, ResultDocument
 from matrix.terms.documents.summary import SummaryDocument

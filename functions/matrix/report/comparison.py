@@ -2,8 +2,7 @@
 
 from collections.abc import Sequence
 
-from matrix.answer.changes import describe_change, what_changed
-from matrix.answer.history import KeptRun
+from matrix.answer.history import KeptRun, describe_change, what_changed
 from matrix.report import shell
 from matrix.report.charts.chart import Chart, Series
 from matrix.report.facets import Facets, Marks

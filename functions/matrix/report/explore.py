@@ -2,8 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from matrix.answer.changes import describe_change
-from matrix.answer.history import MIN_RUNS, KeptRun, Track, history
+from matrix.answer.history import MIN_RUNS, KeptRun, Track, describe_change, history
 from matrix.report import shell
 from matrix.report.charts.chart import Chart, Series
 from matrix.report.charts.labels import lower

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from matrix.input.storage_names import brief_names
-from matrix.terms.documents.comparison import ComparisonDocument
+from matrix.terms.documents.compared import ComparisonDocument
 from matrix.terms.documents.receipt import ReceiptDocument
 from matrix.terms.documents.summary import Candidate, SummaryDocument
 from matrix.terms.quantities import money

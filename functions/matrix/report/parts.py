@@ -17,8 +17,7 @@ from matrix.tables.earlier_runs import earlier_runs_table
 from matrix.tables.failed_table import failed_table
 from matrix.tables.highest_rates import highest_rates_table
 from matrix.tables.layers_table import all_layers_table, far_layers_table
-from matrix.tables.other_metrics import other_metrics_table
-from matrix.tables.percentiles import has_refused, percentile_tables
+from matrix.tables.percentiles import has_refused, other_metrics_table, percentile_tables
 from matrix.tables.service_times_table import service_times_table
 from matrix.tables.table import Table, TableCell
 from matrix.terms.figures import NOT_CARRIED_NOTE

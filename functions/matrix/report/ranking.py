@@ -3,10 +3,9 @@
 from collections.abc import Callable, Iterator, Sequence
 
 from matrix.report.charts.chart import MAX_BEYOND
-from matrix.report.heat_map import level_of, question_id
+from matrix.report.heat_map import Absent, absences, level_of, question_id
 from matrix.report.html import Markup, details, join, packed, tag, zipped
 from matrix.report.html_table import html_table
-from matrix.report.neighbours import Absent, absences
 from matrix.report.view import View
 from matrix.tables.ranking_table import figure_column, ranking_table
 from matrix.terms.documents.summary import Candidate, Question

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from matrix.tables.table import Table, TableCell, TableColumn
-from matrix.terms.documents.beside import Beside
+from matrix.terms.documents.compared import Beside
 from matrix.terms.quantities import ABSENT, quantity
 
 

@@ -1,13 +1,30 @@
-"""The tables of percentiles: one for each workload and the metric that it is judged by."""
+"""The tables of percentiles: one for each workload and the metric that judges it, and one of all other metrics."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from matrix.tables.point_figures import shown_figures
-from matrix.tables.table import Table, TableCell, TableColumn, TableNote, TableRow, figures
-from matrix.terms.figures import percentile_of, percentiles_of
+from matrix.tables.table import Table, TableCell, TableColumn, TableNote, TableRow, figures, row
+from matrix.terms.figures import PERCENTILES, percentile_of, percentiles_of, sample_count
 from matrix.terms.measured import Measured
-from matrix.terms.names import describe_fleet, describe_launch, direction, marks
+from matrix.terms.names import describe_fleet, describe_launch, direction, marked_label, marks
 from matrix.terms.quantities import ABSENT, Column, latency, number
+
+OTHER_COLUMNS = (
+    *map(TableColumn, ("Cell", "Point", "Metric", "Unit")),
+    *figures(*(name.upper() for name in PERCENTILES), "n"),
+)
+
+
+def other_metrics_table(measured: Iterable[Measured]) -> Table:
+    """Return a row for each metric: its percentiles as they were measured, each with its own unit."""
+    return Table("All other metrics", OTHER_COLUMNS, [row(_contents(each), each) for each in measured])
+
+
+def _contents(each: Measured) -> list[object]:
+    label = marked_label(each.label, each.point, each.cell)
+    percentiles = (percentile_of(each.metric, name) for name in PERCENTILES)
+    return [each.cell["id"], label, each.quantity, each.unit, *percentiles, sample_count(each.metric)]
+
 
 # Returns the name of a storage in the table's place.
 Name = Callable[[Measured], str]

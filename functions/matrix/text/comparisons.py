@@ -1,6 +1,6 @@
 """The result of a run compared with another run, in words."""
 
-from matrix.terms.documents.comparison import ComparedPoint, ComparisonDocument
+from matrix.terms.documents.compared import ComparedPoint, ComparisonDocument
 from matrix.text.replication import LAUNCHED_ONCE
 
 # Points that a message names.

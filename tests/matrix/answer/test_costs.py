@@ -11,7 +11,7 @@ from support.runs_for_reports import build_run, cell_of
 from matrix.answer.costs import Bill, prices_read, storage_limits
 from matrix.answer.results import cell_result
 from matrix.check.read import check_matrix
-from matrix.input.workloads.clients import Clients
+from matrix.input.workloads.contract import Clients
 from matrix.plan.planning import plan
 from matrix.samples.file import SampleFile
 from matrix.terms.figures import describe_cost

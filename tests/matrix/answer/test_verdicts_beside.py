@@ -3,7 +3,7 @@
 import pytest
 
 from matrix.answer.comparing import beside, compare
-from matrix.terms.documents.comparison import ComparisonDocument
+from matrix.terms.documents.compared import ComparisonDocument
 from matrix.terms.documents.reading import read
 
 

@@ -5,7 +5,7 @@ from support.matrices import READ, matrix
 
 from matrix.input.storage_names import whole_names
 from matrix.input.workloads import MODELS as WORKLOADS
-from matrix.plan import needed_tools
+from matrix.plan import images
 from matrix.price.book import file_system_cost, published_prices
 from matrix.storages.base import Ability
 from matrix.storages.mountpoint import LACKS
@@ -49,5 +49,5 @@ def test_a_directory_bucket_is_charged_by_its_own_prices_and_by_the_gib():
 def test_it_is_mounted_by_mount_s3_and_named_by_its_class_and_cache():
     [name] = whole_names([("it", EXPRESS | {"cacheMiB": 64})]).values()
 
-    assert "mount-s3" in needed_tools.of_storage(MOUNTPOINT)
+    assert "mount-s3" in images.tools_of_storage(MOUNTPOINT)
     assert name == "Mountpoint (S3 Express One Zone, cache of 64 MiB)"

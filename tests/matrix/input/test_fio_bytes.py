@@ -8,7 +8,7 @@ import pytest
 from support.agent_cloud import needs
 
 from contract.fio_job import FioJob
-from matrix.input.workloads.clients import Clients
+from matrix.input.workloads.contract import Clients
 from matrix.input.workloads.fio import FioWorkload
 from matrix.storages.ebs import EbsStorage
 

@@ -13,7 +13,7 @@ from support.matrices import (
 )  # fmt: skip
 
 from matrix.fields import limits
-from matrix.input.workloads.clients import Clients
+from matrix.input.workloads.contract import Clients
 from matrix.plan.planning import plan
 from matrix.price.book import file_system_cost, published_prices
 from matrix.storages.models import MODELS, is_shared

@@ -21,7 +21,7 @@ from support.matrices import (
 
 from matrix.input import workloads
 from matrix.input.workloads import TransferWorkload
-from matrix.input.workloads.clients import Clients
+from matrix.input.workloads.contract import Clients
 from matrix.input.workloads.fio_values import FORMS
 from matrix.plan.planning import plan
 from matrix.storages.models import MODELS

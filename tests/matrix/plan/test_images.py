@@ -9,7 +9,7 @@ from agent import mounts, workloads
 from agent.programs import tools
 from aws.storages.ebs import cloud as ebs
 from matrix.check.read import read_matrix
-from matrix.plan import needed_tools
+from matrix.plan import images
 from matrix.plan.images import fingerprint
 from matrix.plan.planning import plan
 
@@ -32,7 +32,7 @@ def test_the_table_of_tools_names_all_that_the_agent_calls_for(workload):
     for cell in document["cells"]:
         for point in cell["points"]:
             wanted = workloads.tools(workload["type"], point["params"]) - EVERYWHERE
-            assert wanted <= needed_tools.of_cell(cell["storage"], cell["workload"], [point["params"]])
+            assert wanted <= images.tools_of_cell(cell["storage"], cell["workload"], [point["params"]])
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def test_the_table_of_tools_names_all_that_the_agent_calls_for(workload):
     ],
 )
 def test_the_table_of_tools_names_what_a_mount_calls_for(storage, mount):
-    assert mounts.tools(mount) - EVERYWHERE <= needed_tools.of_cell(storage, TOUCH, [])
+    assert mounts.tools(mount) - EVERYWHERE <= images.tools_of_cell(storage, TOUCH, [])
 
 
 FOR_AWS = sorted(path for path in (ROOT / "events").glob("*.json") if not path.stem.startswith("local-"))

@@ -3,7 +3,7 @@
 import pytest
 from support.matrices import BUILD, FLEET, FSX, YOCTO, matrix
 
-from matrix.input.workloads.clients import Clients
+from matrix.input.workloads.contract import Clients
 from matrix.plan.placing import cross_zone_share, least, problems, resolved, shares
 from matrix.plan.planning import plan
 

@@ -8,7 +8,7 @@ from support.runs_for_reports import TWO_STORAGES, build_run
 
 from matrix.answer.decision import decide
 from matrix.published.yocto_run import yocto_run
-from matrix.report import heat_map, neighbours
+from matrix.report import heat_map
 from matrix.report.page import render, view_of
 from matrix.report.ranking import rankings
 from matrix.text.headlines import headline
@@ -38,7 +38,7 @@ def test_the_panels_name_who_was_not_there_and_where_it_would_be_first(published
         expected = {
             question["instances"]
             for question in view.decision["questions"]
-            for absent in neighbours.absences(view, question)
+            for absent in heat_map.absences(view, question)
             if absent.is_ahead
         }
         assert expected == sizes

@@ -7,9 +7,8 @@ from functools import cache
 import pytest
 from support.runs_for_reports import build_run
 
-from matrix.answer.changes import describe_change, what_changed
 from matrix.answer.comparing import compare
-from matrix.answer.history import KeptRun, history
+from matrix.answer.history import KeptRun, describe_change, history, what_changed
 from matrix.published.yocto_run import yocto_run
 from matrix.report.comparison import render_comparison
 from matrix.report.explore import render_explore

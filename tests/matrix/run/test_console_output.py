@@ -2,7 +2,7 @@
 
 import pytest
 
-from matrix.run.console_output import LINE_MOST_LETTERS, last_lines
+from aws.ec2.console import LINE_MOST_LETTERS, last_lines
 
 # As Ubuntu prints with cloud-init 23.2 and systemd 249: times of the kernel, carriage returns, colours.
 UBUNTU = (

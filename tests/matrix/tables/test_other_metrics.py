@@ -3,7 +3,7 @@
 from support.cli_documents import summary_document
 
 from matrix.report.page import render
-from matrix.tables.other_metrics import other_metrics_table
+from matrix.tables.percentiles import other_metrics_table
 from matrix.terms.measured import measured
 
 

@@ -10,7 +10,7 @@ from pydantic import Field, StringConstraints
 
 from matrix.fields.types import InputModel, Name, Rule, Size
 from matrix.input.image import BUILT
-from matrix.input.workloads.clients import Clients
+from matrix.input.workloads.contract import Clients
 from matrix.input.workloads.shell import Command, ShellWorkload
 from matrix.input.workloads.sweeps import Footprint, Params
 from matrix.input.workloads.yocto import ContainerImage

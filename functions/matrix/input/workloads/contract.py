@@ -3,13 +3,30 @@
 import math
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from matrix.fields.types import InputModel, Name
-from matrix.input.workloads.clients import Clients
 from matrix.input.workloads.sweeps import Footprint, Params
-from matrix.storages.base import Ability, Need, Storage
+from matrix.storages.base import STREAM_BYTES_PER_S, Ability, Need, Storage
 from matrix.terms.documents.parts import Volume
+
+
+@dataclass(frozen=True)
+class Clients:
+    """Instances that start together, and the bytes per second that each can move: 5 Gbit/s unless its type is known."""
+
+    count: int
+    most_bytes_per_s: float = STREAM_BYTES_PER_S
+
+    def sharing(self, storage: Storage) -> int:
+        """Return how many of them share one storage."""
+        return self.count if storage.traits.is_shared else 1
+
+    def bytes_per_s(self, storage: Storage, threads: int = 1) -> float:
+        """Return the bytes per second of each instance with so many threads: its share of the storage, or its own."""
+        share = storage.bandwidth_bytes_per_s / self.sharing(storage)
+        return min(share, self.most_bytes_per_s, threads * storage.traits.stream_bytes_per_s)
 
 
 class Workload(InputModel):
@@ -22,7 +39,7 @@ class Workload(InputModel):
     yields: ClassVar[frozenset[str]]
     """Its metrics in addition to duration_s. Some need a certain tool or direction."""
     tools: ClassVar[frozenset[str]] = frozenset()
-    """Programs that it always needs. Those of a point's `tool` are in plan/needed_tools.py."""
+    """Programs that it always needs. Those of a point's `tool` are in plan/images.py."""
     size_field: ClassVar[str] = "size"
     """Field that decides how much data it stores."""
     operations_field: ClassVar[str] = "files"

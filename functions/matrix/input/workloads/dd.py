@@ -6,8 +6,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from matrix.fields.types import Rule, Size, Sweep
-from matrix.input.workloads.clients import Clients
-from matrix.input.workloads.contract import Workload
+from matrix.input.workloads.contract import Clients, Workload
 from matrix.input.workloads.sweeps import Footprint, Params, combinations, values_are_different
 from matrix.storages.base import Ability, Need, Storage
 from matrix.terms.charges import PUT_PART_BYTES

@@ -22,8 +22,7 @@ from pydantic_core import PydanticCustomError
 from contract.fio_job import READ, SYNCHRONOUS_ENGINES, SYNCING, WRITE, FioJob
 from matrix.fields.types import Rule, Sweep, repeated
 from matrix.input.workloads import fio_job_file
-from matrix.input.workloads.clients import Clients
-from matrix.input.workloads.contract import Workload
+from matrix.input.workloads.contract import Clients, Workload
 from matrix.input.workloads.fio_job_file import Section
 from matrix.input.workloads.fio_values import FORMS
 from matrix.input.workloads.sweeps import Footprint, Params, combinations

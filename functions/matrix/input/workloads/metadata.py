@@ -8,8 +8,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from matrix.fields.types import Rule, Sweep
-from matrix.input.workloads.clients import Clients
-from matrix.input.workloads.contract import Workload
+from matrix.input.workloads.contract import Clients, Workload
 from matrix.input.workloads.sweeps import Footprint, Params, combinations, values_are_different
 from matrix.input.workloads.touch import TOOL_CEILING_PER_S, files_divide_by_threads
 from matrix.storages.base import Ability, Need, Storage

@@ -6,8 +6,7 @@ from typing import Annotated, Any, ClassVar
 from pydantic import Field
 
 from matrix.fields.types import Sweep
-from matrix.input.workloads.clients import Clients
-from matrix.input.workloads.contract import Workload
+from matrix.input.workloads.contract import Clients, Workload
 from matrix.input.workloads.sweeps import Params
 from matrix.storages.base import Storage
 from matrix.terms.open_loop import RATE

@@ -7,8 +7,7 @@ from typing import Annotated, ClassVar
 from pydantic import Field, StringConstraints
 
 from matrix.fields.types import Rule, Sweep
-from matrix.input.workloads.clients import Clients
-from matrix.input.workloads.contract import Workload
+from matrix.input.workloads.contract import Clients, Workload
 from matrix.input.workloads.expected import ALONE, ExpectedSeconds, expected_for_any_storage, seconds_of
 from matrix.input.workloads.sweeps import Footprint, Params, combinations, values_are_different
 from matrix.storages.base import Storage

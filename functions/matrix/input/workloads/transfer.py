@@ -5,8 +5,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from matrix.fields.types import AS_GIVEN, Rule, Size, Sweep
-from matrix.input.workloads.clients import Clients
-from matrix.input.workloads.contract import Workload
+from matrix.input.workloads.contract import Clients, Workload
 from matrix.input.workloads.sweeps import Footprint, Params, combinations, values_are_different
 from matrix.storages.base import Storage
 from matrix.terms.documents.parts import Volume

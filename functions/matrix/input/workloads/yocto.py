@@ -7,8 +7,7 @@ from pydantic import Field, StringConstraints
 
 from matrix.fields.types import Rule
 from matrix.input.image import BUILT
-from matrix.input.workloads.clients import Clients
-from matrix.input.workloads.contract import Workload
+from matrix.input.workloads.contract import Clients, Workload
 from matrix.input.workloads.expected import ALONE, ExpectedSeconds, expected_for_any_storage, seconds_of
 from matrix.input.workloads.shell import CachePath
 from matrix.input.workloads.sweeps import Footprint, Params

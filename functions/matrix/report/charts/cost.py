@@ -3,9 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
-from matrix.report.charts.chart import Chart, Series
+from matrix.report.charts.chart import Chart, Series, is_wide
 from matrix.report.charts.labels import lower, point_title, slug
-from matrix.report.charts.marks import is_wide
 from matrix.report.view import View
 from matrix.terms.documents.summary import Question
 from matrix.terms.figures import ASSUMED_BYTES, describe_cost

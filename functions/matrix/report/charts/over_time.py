@@ -4,8 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from matrix.report.charts.chart import MAX_SERIES, Chart, Series, few_lines
-from matrix.report.charts.marks import SINCE_STEP
+from matrix.report.charts.chart import MAX_SERIES, SINCE_STEP, Chart, Series, few_lines
 from matrix.report.view import Entry, View
 from matrix.terms.documents.result import OverTime
 from matrix.terms.quantities import quantity

@@ -2,9 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
-from matrix.report.charts.chart import MAX_ROWS, Chart, Series, parts_of
+from matrix.report.charts.chart import MAX_ROWS, Chart, Series, is_wide, parts_of, segments
 from matrix.report.charts.labels import describe_interval, describe_percentile, lower, slug
-from matrix.report.charts.marks import is_wide, segments
 from matrix.report.view import Entry, View
 from matrix.terms.quantities import Column
 

@@ -7,9 +7,8 @@ import numpy as np
 
 from matrix.answer.scaling.fitting import Scaling, analyse, crossover, knee
 from matrix.answer.scaling.series import Series as Measured
-from matrix.report.charts.chart import Chart, Series
+from matrix.report.charts.chart import Chart, Series, is_wide
 from matrix.report.charts.labels import describe_interval, describe_percentile, lower, median_heads, point_title, slug
-from matrix.report.charts.marks import is_wide
 from matrix.report.view import Entry, View
 from matrix.terms.objectives import BEST_VALUE_WITHIN
 from matrix.terms.quantities import quantity

@@ -3,9 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from matrix.report.charts.chart import MAX_SERIES, Chart, Series, parts_of
+from matrix.report.charts.chart import MAX_SERIES, Chart, Series, is_wide, parts_of
 from matrix.report.charts.labels import describe_interval, describe_percentile, lower, median_heads, slug
-from matrix.report.charts.marks import is_wide
 from matrix.report.view import Entry, View
 from matrix.terms.names import flat
 

@@ -7,9 +7,8 @@ from typing import Any
 
 from matrix.answer.costs import storage_limits
 from matrix.input.emulation import MARK
-from matrix.report.charts.chart import Chart, Series, Span, thinned
+from matrix.report.charts.chart import NEAR_LIMIT, SINCE_START, Chart, Series, Span, thinned
 from matrix.report.charts.labels import lower, slug
-from matrix.report.charts.marks import NEAR_LIMIT, SINCE_START
 from matrix.report.charts.totals import BUILDS, done_per_s
 from matrix.report.charts.watched import in_charts, kept_of, most_watched, moved_bytes
 from matrix.report.view import Entry, View

@@ -6,9 +6,8 @@ from typing import Any
 
 from matrix.answer.costs import storage_limits
 from matrix.input.emulation import MARK
-from matrix.report.charts.chart import Chart, Series
+from matrix.report.charts.chart import NEAR_LIMIT, Chart, Series
 from matrix.report.charts.labels import point_title, slug
-from matrix.report.charts.marks import NEAR_LIMIT
 from matrix.report.view import Entry, View
 from matrix.samples.moved import WORKED
 from matrix.terms.quantities import quantity

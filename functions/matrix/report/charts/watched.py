@@ -11,8 +11,7 @@ from typing import Any
 
 from matrix.answer.costs import storage_limits, storage_of
 from matrix.input.emulation import MARK
-from matrix.report.charts.chart import MAX_SERIES, Chart, Series
-from matrix.report.charts.marks import NEAR_LIMIT, SINCE_START
+from matrix.report.charts.chart import MAX_SERIES, NEAR_LIMIT, SINCE_START, Chart, Series
 from matrix.report.view import Entry, View
 from matrix.samples import cloudwatch
 from matrix.samples.moved import MINUTE_S

@@ -1,10 +1,98 @@
-"""Output of `matrix compare --json`: two runs, point by point."""
+"""Documents of comparisons.
+
+`matrix compare --json` prints two runs point by point; comparison.json is their short form at a run's end;
+baseline.json names the run to compare with; and `matrix results --published` puts published figures beside a run's.
+"""
 
 from typing import Literal, NotRequired, TypeAlias
 
 from typing_extensions import TypedDict
 
 from matrix.terms.documents.result import Interval
+
+
+class Beside(TypedDict):
+    """A figure of a run and the published one, with every objection to holding them against each other."""
+
+    cell: str
+    storage: str
+    instances: int
+    point: str
+    metric: str
+    unit: str
+    percentile: str
+    ours: float | None
+    published: float | None
+    date: str | None
+    ratio: float | None
+    comparable: bool
+    why_not: list[str]
+    differs: list[str]
+    """Differences between them that still allow a comparison."""
+    source: str
+
+
+RunVerdict: TypeAlias = Literal["slower", "faster", "both", "no-difference", "cannot-tell", "not-compared"]
+
+
+class ComparedPoint(TypedDict):
+    """A point that became slower or faster, by more than chance explains."""
+
+    storage: str
+    fleet: str
+    workload: str
+    point: str
+    metric: str
+    verdict: Literal["slower", "faster"]
+    change: float
+    """By how much the figure moved, as a share of the base: 0.5 is 50 % more."""
+    ratio: float
+    low: float | None
+    high: float | None
+    """Ends of the ratio's 95 % interval; None where it has none."""
+
+
+class ComparisonDocument(TypedDict):
+    """Comparison of a run with the run named in compareWith. `matrix compare` shows all points."""
+
+    schema: int
+    run: str
+    asked: str
+    """compareWith of the matrix: the name of a run, or baseline:NAME."""
+    base: str | None
+    """The run that it is compared with; None where the name leads to none."""
+    verdict: RunVerdict
+    """`both`: some points became slower, others faster."""
+    reason: str | None
+    """Why nothing was compared, or why most of the points that cannot be judged cannot."""
+    points: int
+    slower: int
+    faster: int
+    unjudged: int
+    regressions: int
+    """Points that are slower by more than the threshold."""
+    threshold: float
+    """As a share: 0.05 is 5 %."""
+    detectable_ratio: float | None
+    """The smallest change that would have been found, at the middle point. None: nothing was tested."""
+    noisiest_ratio: float | None
+    """At the noisiest point."""
+    is_launched_once: NotRequired[bool]
+    """Whether a change was found between single launches, whose intervals exclude differences between launches."""
+    changes: list[ComparedPoint]
+    """The largest ones, slower ones first."""
+
+
+class BaselineDocument(TypedDict):
+    """A name for the run that later runs are compared with."""
+
+    schema: int
+    name: str
+    run: str
+    matrix: str
+    """Name of the run's matrix."""
+    set_at: float
+
 
 PairVerdict: TypeAlias = Literal["slower", "faster", "no difference shown", "cannot tell"]
 

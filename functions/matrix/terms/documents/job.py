@@ -1,10 +1,33 @@
-"""job.json: the work of every instance of a fleet, from the mount to the last sample."""
+"""job.json: the work of every instance of a fleet, from the mount to the last sample; records of fleets and images."""
 
 from typing import Literal, NotRequired
 
 from typing_extensions import TypedDict
 
 from matrix.terms.documents.parts import Emulation, Part, Point, Provisions, Step, Volume
+
+
+class BakeRecord(TypedDict):
+    """recipe.json: the recipe of a baked image."""
+
+    base_image_id: str
+    fingerprint: str
+    """The same for images of the same recipe and base image."""
+    since: float
+    """Epoch seconds when the run first asked for it."""
+
+
+class BootedImage(TypedDict):
+    """booted/<image>.json: the image that all instances of a run boot."""
+
+    image_id: str
+    baked: bool
+    baked_by: NotRequired[str]
+    """The run that baked it."""
+    snapshots: NotRequired[list[str]]
+    base_image_id: NotRequired[str]
+    fingerprint: NotRequired[str]
+    since: NotRequired[float]
 
 
 class JobCell(TypedDict):

@@ -9,10 +9,17 @@ from typing import Any, TypeVar, cast
 from pydantic import ConfigDict, TypeAdapter, ValidationError, with_config
 from pydantic_core import from_json
 
-from matrix.terms.documents.baseline import BaselineDocument
-from matrix.terms.documents.comparison import ComparisonDocument
-from matrix.terms.documents.image import BakeRecord, BootedImage
-from matrix.terms.documents.job import FleetRecord, FleetVolumes, Gate, JobDocument, MeetingRecord, Roster
+from matrix.terms.documents.compared import BaselineDocument, ComparisonDocument
+from matrix.terms.documents.job import (
+    BakeRecord,
+    BootedImage,
+    FleetRecord,
+    FleetVolumes,
+    Gate,
+    JobDocument,
+    MeetingRecord,
+    Roster,
+)
 from matrix.terms.documents.plan import PlanDocument
 from matrix.terms.documents.receipt import ReceiptDocument
 from matrix.terms.documents.result import ResultDocument
