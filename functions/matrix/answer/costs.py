@@ -30,7 +30,7 @@ from matrix.terms.documents import summary as documents
 from matrix.terms.documents.parts import MachineRates, StorageFields
 from matrix.terms.documents.plan import PlanCell, PlanDocument, PlanFileSystem
 from matrix.terms.documents.receipt import ReceiptDocument, ReceiptResource
-from matrix.terms.documents.result import PointResult, ResultDocument
+from matrix.terms.documents.result import FleetRate, PointResult, ResultDocument
 from matrix.terms.names import ran_of
 
 
@@ -85,6 +85,7 @@ class PointCost:
     basis: str
     missing: str | None = None  # charges left out, so that `usd` is a lower bound
     is_assumed: bool = False  # whether more than 5 % of it is for bytes that were not counted
+    is_of_median: bool = False  # of the median time, as published tables have no single values
     usd_billed: float | None = None
     billed_basis: str | None = None
     filling: Filling | None = None  # cost of filling the cache, not included in `usd`
@@ -102,6 +103,8 @@ class PointCost:
         }
         if self.is_assumed:
             document["is_assumed"] = True
+        if self.is_of_median:
+            document["is_of_median"] = True
         if self.filling:
             document["filling"] = self.filling.to_document()
         return document
@@ -139,6 +142,7 @@ class Bill:
             basis=basis,
             missing=BY_USE if by_use is None else None,
             is_assumed=is_assumed,
+            is_of_median=not _repetitions(point),
             usd_billed=billed[0] / amount if billed else None,
             billed_basis=billed[1] if billed else None,
             filling=self._filling(cell, point),
@@ -308,7 +312,7 @@ def prices_read(book: PriceBook) -> str:
 def _worked(cell: ResultDocument, point: PointResult) -> tuple[dict[str, float], float, int]:
     """Return (work, seconds from first start to last end, number) of all complete repetitions."""
     work: dict[str, float] = {}
-    repetitions = [repetition for repetition in point.get("fleet", []) if repetition.get("span_s")]
+    repetitions = _repetitions(point)
     for repetition in repetitions:
         rates: Mapping[str, Any] = repetition
         for name in SOLD_BY:
@@ -321,6 +325,11 @@ def _worked(cell: ResultDocument, point: PointResult) -> tuple[dict[str, float],
     if not repetitions and median and cell["workload"]["type"] in {"build", "yocto"}:
         return {"builds": float(ran_of(cell))}, float(median), 1
     return work, span_s, len(repetitions)
+
+
+def _repetitions(point: PointResult) -> list[FleetRate]:
+    """Return the repetitions of a fleet whose time is known."""
+    return [repetition for repetition in point.get("fleet", []) if repetition.get("span_s")]
 
 
 def _sold(work: Mapping[str, float]) -> tuple[str, float] | None:

@@ -14,11 +14,11 @@ from matrix.report.view import View
 from matrix.terms.documents.summary import Candidate, Question
 from matrix.terms.metrics import metric_title
 from matrix.terms.names import told_apart
-from matrix.terms.quantities import ABSENT, quantity
+from matrix.terms.quantities import ABSENT, factor, quantity
 from matrix.terms.sentences import why_taken
 from matrix.terms.verdicts import expected_ahead, has_winner, is_open, is_unclear, ranked_of
 from matrix.text.decisions import NEAR
-from matrix.text.rankings import OPEN, describe_ratio
+from matrix.text.rankings import OPEN
 
 Neighbour = tuple[int, float]
 
@@ -67,8 +67,12 @@ def heat_map(view: View) -> Markup:
     if len(measured) < 2:  # noqa: PLR2004
         return Markup("")
     rows = [storage for storage in view.curves if storage in measured]
-    nowhere = [storage for storage in view.curves if storage not in measured]
-    note = [tag("p", f"Nowhere measured: {'; '.join(nowhere)}.", class_="quiet")] if nowhere else []
+    nowhere = [cell for cell in view.cells if curves[cell["id"]] not in measured]
+    note = []
+    if nowhere:
+        storages = dict.fromkeys(curves[cell["id"]] for cell in nowhere)
+        words = f"Nowhere measured ({len(nowhere)} cell{'s' if len(nowhere) > 1 else ''}): {'; '.join(storages)}."
+        note.append(tag("p", words, class_="quiet"))
     if len(questions) > PAPER_COLUMNS:
         words = f"Paper has no room for all of the {len(questions)} columns; the page has them on a screen."
         note.append(tag("p", words, class_="quiet on-paper"))
@@ -218,7 +222,8 @@ def _cells(view: View, columns: list[dict[str, Candidate]], storage: str, ahead:
         elif storage in ahead[index]:
             built = _cell("absent expected", expected, "not measured", index)
         else:
-            built = _cell("absent", ABSENT)
+            # The matrix of a run may lack a combination, as a published table may.
+            built = _cell("absent", ABSENT if candidate and candidate["cell"] else "")
         kind, inner = built
         yield tag("td", *inner, class_=kind, **_marks(view, question))
 
@@ -242,9 +247,7 @@ def _measured(view: View, question: Question, candidate: Candidate, index: int) 
     is_taken = view.takes(question, candidate)
     is_best = value == best
     best_words = FASTEST if has_winner(question) else AHEAD
-    words = (
-        BOTH if is_taken and is_best else TAKE if is_taken else best_words if is_best else f"×{describe_ratio(ratio)}"
-    )
+    words = BOTH if is_taken and is_best else TAKE if is_taken else best_words if is_best else f"×{factor(ratio)}"
     if is_unclear(candidate, question):
         words += f" {OPEN}"
     kind = f"level-{level_of(ratio)}{' marked' if is_taken or is_best else ''}{' take' if is_taken else ''}"
@@ -262,6 +265,10 @@ def _legend(view: View) -> Markup:
     is_taken = any(view.takes(question, each) for question in view.questions for each in question["candidates"])
     marks = f"{TAKE}: {why_taken(view.decision.get('objective'))}. " if is_taken else ""
     others = [
+        (
+            any(not each["cell"] for question in view.questions for each in question["candidates"]),
+            "Empty: this combination is not part of the run.",
+        ),
         (
             any(map(is_open, view.questions)),
             f"{OPEN}: it may be within {NEAR} of the best or not, or was not replicated.",

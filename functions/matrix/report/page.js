@@ -306,7 +306,7 @@
       made.setAttribute("aria-pressed", isAcross);
       choose();
     };
-    const made = make("button", { type: "button", "aria-pressed": false }, "Storages across");
+    const made = make("button", { type: "button", "aria-pressed": false }, "Swap rows and columns");
     made.addEventListener("click", () => {
       across = first.isConnected ? "yes" : "no";
       history.replaceState(null, "", address());
@@ -458,20 +458,22 @@
     return [words, list];
   }
 
-  // Dollars per month of 30 days, for the load that a reader names.
-  const load = make("input", { type: "number", min: 1, value: 100, id: "load" });
+  // Dollars per month of 30 days, for the load that a reader names: until then, one result of each instance a day.
+  const load = make("input", { type: "number", min: 1, id: "load" });
+  let isNamed = false;
   const month = make("b", {}), per = make("span", {});
   function priced(panel) {
+    if (!isNamed) load.value = panel?.dataset.instances;
     const usd = 30 * Number(panel?.dataset.usd) * Number(load.value);
     load.parentElement.hidden = !panel?.dataset.usd;
-    per.textContent = `${panel?.dataset.per} a day: `;
+    per.textContent = `${panel?.dataset.per} a day, ${panel?.dataset.instances} at once: `;
     month.textContent = `$${usd.toLocaleString("en", { maximumFractionDigits: usd < 100 ? 2 : 0 })} a month`;
   }
   function makeLoad() {
     const place = document.querySelector(".why") ?? document.querySelector("#answer > h1");
     if (!place) return;
     place.after(make("label", { class: "load" }, load, " ", per, month));
-    load.addEventListener("input", () => priced(document.querySelector(".ranking.seen")));
+    load.addEventListener("input", () => (isNamed = true) && priced(document.querySelector(".ranking.seen")));
   }
 
   // A head above several columns is as wide as those of them that are seen.

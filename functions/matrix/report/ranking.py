@@ -79,7 +79,8 @@ def _cost(view: View, question: Question) -> dict[str, str]:
     cost = best["cost"] if best and cost_unit(question, view.decision) else None
     if cost is None or cost["missing"]:
         return {}
-    return {"data_usd": f"{cost['usd']:.6g}", "data_per": f"{cost['per']}s" if " " not in cost["per"] else cost["per"]}
+    per = cost["per"] if " " in cost["per"] else f"{cost['per']}s"
+    return {"data_usd": f"{cost['usd']:.6g}", "data_per": per, "data_instances": str(question["instances"])}
 
 
 # --- in words ---------------------------------------------------------------------------------------------------------
@@ -188,7 +189,8 @@ def _bars(view: View, question: Question, absent: Sequence[Absent]) -> Markup:
 def _measured(view: View, question: Question, each: Candidate, bar: Markup) -> Markup:
     cost = each["cost"] if cost_unit(question, view.decision) else None
     words = [describe_bounded_cost(cost)] if cost else []
-    verdict = describe_verdict(each, is_alone=len(judged(question)) == 1, is_shown=has_winner(question))
+    is_alone = len(judged(question)) == 1
+    verdict = describe_verdict(each, is_alone=is_alone, is_shown=has_winner(question), is_brief=True)
     words.append(verdict.partition(" (")[0])  # the notes say what would decide it
     value = ranked_of(each)["value"]
     figure = tag(

@@ -78,6 +78,13 @@ _CEILINGS = CeilingWords(
     "raise throughputCapacityMBps",
 )
 
+# Where the instances of published builds were, in the source's words and in names.
+USED_FROM = {
+    "any AZ": "used from all AZs",
+    "file system's AZ": "used from its AZ",
+    "each file system's AZ": "each used from its AZ",
+}
+
 
 class FsxOpenZfsMetrics(FsxServersMetrics):
     """Counts of FSx for OpenZFS by CloudWatch and by the kernel's NFS client (its guide, read in November 2026)."""
@@ -124,7 +131,7 @@ class FsxOpenZfsStorage(Storage):
                 "placement": "instances in {}",
                 "fileSystemId": "{}",
             },
-            in_names={"fileSystems": "{} file systems", "placement": "{}"},
+            in_names={"fileSystems": "{} file systems", "placement": USED_FROM},
             in_ids={
                 "fileSystems": "{}x",
                 "deploymentType": "{}",

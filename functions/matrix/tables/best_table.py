@@ -86,7 +86,7 @@ def _cost_head(questions: Sequence[Question], decision: Decision) -> str:
 
 
 def _next(question: Question, best: Candidate, decision: Decision, name: Name) -> str:
-    """Name the next storage and how far it is: `EFS elastic, 26 % slower`."""
+    """Name the next storage and how far it is: `EFS elastic, ×1.26 as slow`."""
     others = [each for each in judged(question) if each is not best]
     if not others:
         return "nothing to compare"

@@ -4,7 +4,7 @@ from matrix.tables.table import Table, TableCell, TableColumn, figures, row
 from matrix.terms.documents.summary import Candidate, Decision, PointCost, Question, SummaryDocument
 from matrix.terms.figures import describe_bounded_cost, describe_interval
 from matrix.terms.metrics import metric_title
-from matrix.terms.quantities import ABSENT, Column, quantity
+from matrix.terms.quantities import ABSENT, Column, factor, quantity
 from matrix.terms.verdicts import has_winner, judged, ranked_of
 from matrix.text.rankings import (
     Name,
@@ -59,7 +59,7 @@ def _contents(
         interval_of(each, column),
         TableCell(ABSENT if whole_s is None else quantity(whole_s, "s"), whole_s),
         _cost_cell(cost, times=None),
-        TableCell(f"{dear:.2f}" if cost and dear is not None else ABSENT, dear if cost else None),
+        TableCell(factor(dear) if cost and dear is not None else ABSENT, dear if cost else None),
         _cost_cell(cost, times=1),
         _cost_cell(cost, times=SPREAD),
         bottleneck_of(summary, each),

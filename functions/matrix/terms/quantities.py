@@ -107,9 +107,16 @@ def money(usd: float | None) -> str:
     return ABSENT if usd is None else f"${usd:,.2f}" if usd >= 1 else f"${number(usd)}"
 
 
+def factor(ratio: float) -> str:
+    """Write how far two figures are apart: `1.48`, and `1.005` where two decimals would hide which one is ahead."""
+    if ratio >= 10:  # noqa: PLR2004
+        return f"{ratio:.3g}" if ratio < 1000 else f"{ratio:,.0f}"  # noqa: PLR2004
+    return f"{ratio:.3f}" if f"{ratio:.2f}" == "1.00" and f"{ratio:.3f}" != "1.000" else f"{ratio:.2f}"
+
+
 def times(ratio: float) -> str:
-    """Write a ratio: `2.5 times`."""
-    return f"{ratio:.1f} times" if ratio < 10 else f"{ratio:.0f} times"  # noqa: PLR2004
+    """Write a ratio in a sentence, as `×1.48` stands for it in tables: `1.48 times`."""
+    return f"{factor(ratio)} times"
 
 
 # Smaller estimates get more digits than whole cents.

@@ -7,7 +7,7 @@ from matrix.terms.documents.summary import Absence, Candidate, Decision, Questio
 from matrix.terms.figures import ASSUMED_BYTES, describe_cost
 from matrix.terms.names import describe_tools
 from matrix.terms.objectives import BEST_VALUE_WITHIN
-from matrix.terms.quantities import quantity, times
+from matrix.terms.quantities import factor, quantity, times
 from matrix.terms.sentences import listed
 from matrix.terms.verdicts import difference_of, is_comparable, judged, ranked_of, winner
 from matrix.text.replication import describe_needed, describe_shortage
@@ -68,10 +68,9 @@ def describe_open_question(question: Question, name: Callable[[Candidate], str])
         yield f"{names} cannot be told apart: not replicated, {describe_shortage(difference.get('shortages') or [])}"
         return
     ends = difference.get("low", 0.0), difference.get("high", 0.0)
-    low, high = (f"{100 * abs(end - 1):.1f} % {'faster' if end < 1 else 'slower'}" for end in ends)
     yield (
-        f"{name(rival)} is between {low} and {high} than {name(fastest)} (95 % interval): whether it is within {NEAR} "
-        f"is open, {describe_needed(question.get('needed'))}"
+        f"{name(rival)} is {factor(ends[0])} to {times(ends[1])} as slow as {name(fastest)} (95 % interval): whether "
+        f"it is within {NEAR} is open, {describe_needed(question.get('needed'))}"
     )
 
 

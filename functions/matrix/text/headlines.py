@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from matrix.terms.documents.summary import Absence, Candidate, Decision, Question, SummaryDocument
 from matrix.terms.figures import describe_bounded_cost
 from matrix.terms.names import describe_workload, fleet_label
-from matrix.terms.quantities import quantity
+from matrix.terms.quantities import factor, quantity, times
 from matrix.terms.sentences import listed
 from matrix.terms.verdicts import (
     difference_of,
@@ -27,7 +27,7 @@ from matrix.text.decisions import (
     not_comparable,
     sale_note,
 )
-from matrix.text.rankings import OPEN, Name, cost_unit, parts, short_name
+from matrix.text.rankings import OPEN, Name, cost_unit, describe_level, parts, short_name
 from matrix.text.replication import shortage_words_of
 from matrix.text.risks import describe_risk, ranked_by_median
 from matrix.text.verdicts import SAME, describe_lost
@@ -94,7 +94,8 @@ def _of_several(compared: list[Question], decision: Decision, name: Name) -> str
 def _what(state: str, some: Sequence[Question], decision: Decision) -> str:
     """Write what the storages of such comparisons are."""
     if decision["objective"]:
-        return "Cheapest that meets the objective" if state == "shown" else "Meets the objective by its value only"
+        meets = f"{'Cheapest' if decision['is_recommendation'] else 'First'} that meets the objective"
+        return meets if state == "shown" else f"{meets} by figures alone"
     best = "Best value" if decision["is_recommendation"] else "Fastest here"
     if state == "shown":
         is_near = not decision["is_recommendation"] and not all(map(is_far_ahead, some))
@@ -175,7 +176,7 @@ def _kind(question: Question) -> tuple[str, str, str]:
 def question_headline(question: Question, decision: Decision, name: Name) -> str:
     """Return the answer of one comparison in a sentence that may be quoted alone, without its full stop.
 
-    `EBS gp3 on 6 × m6i.xlarge: 131 MB/s, 1.26 times as fast as EFS elastic (1.21 to 1.31)`. No storage is named as
+    `EBS gp3 on 6 × m6i.xlarge: P10 131 MB/s, 1.26 times as fast as EFS elastic (1.21 to 1.31)`. No storage is named as
     the best where none is shown to be, or where the storages did different work.
     """
     where, best = _where(question, decision), winner(question)
@@ -208,12 +209,13 @@ def _undecided(question: Question, decision: Decision, best: Candidate, where: s
 def _of_objective(question: Question, decision: Decision, where: str, name: Name) -> str:
     best = winner(question)
     limit = f"P{question['level']:g} {describe_limit(decision['objective'] or {}, question['unit'])}"
+    first = "cheapest" if decision["is_recommendation"] else "first"
     if best is None:
         return f"No storage reaches {limit} {where}"
     if question.get("state") == "by-value":
-        return f"No storage is shown to reach {limit} {where}; by its value only {name(best)} does"
-    first = "the cheapest" if decision["is_recommendation"] else "first"
-    return f"{name(best)} {where}: {_figure(question, decision, best)}, {first} with {limit}"
+        figure = f"{name(best)}, {_figure(question, decision, best)}"
+        return f"No storage is shown to reach {limit} {where}; the {first} whose value reaches it is {figure}"
+    return f"{name(best)} {where}: {_figure(question, decision, best)}, the {first} with {limit}"
 
 
 def _where(question: Question, decision: Decision) -> str:
@@ -226,10 +228,11 @@ def _where(question: Question, decision: Decision) -> str:
 
 
 def _figure(question: Question, decision: Decision, candidate: Candidate) -> str:
-    """Write the figure that ranks a candidate, and its cost if there is one."""
+    """Write the figure that ranks a candidate with its percentile, and its cost if there is one."""
     cost = candidate["cost"] if cost_unit(question, decision) else None
-    usd = f", {describe_bounded_cost(cost)} per {cost['per']}" if cost else ""
-    return f"{quantity(ranked_of(candidate)['value'], question['unit'])}{usd}"
+    per = f"{'median ' if cost.get('is_of_median') else ''}{cost['per']}" if cost else ""
+    usd = f", {describe_bounded_cost(cost)} per {per}" if cost else ""
+    return f"{describe_level(question)} {quantity(ranked_of(candidate)['value'], question['unit'])}{usd}"
 
 
 def _with_figure(question: Question, candidate: Candidate, name: Name) -> str:
@@ -254,12 +257,12 @@ def _advantage(question: Question, best: Candidate, name: Name) -> str:
     top, bottom = (mine, theirs) if question["higher_is_better"] else (theirs, mine)
     if bottom <= 0:
         return f"ahead of {called}"
+    if top / bottom < 1 + SAME:
+        return f"equal to {called}"
     difference = difference_of(other)
     low, high = (difference.get("low"), difference.get("high")) if difference else (None, None)
-    interval = f" ({low:.2f} to {high:.2f})" if low is not None and high is not None else ""
-    if top / bottom < 1 + SAME:
-        return f"less than 1 % faster than {called}"
-    return f"{top / bottom:.2f} times as fast as {called}{interval}"
+    interval = f" ({factor(low)} to {factor(high)})" if low is not None and high is not None else ""
+    return f"{times(top / bottom)} as fast as {called}{interval}"
 
 
 def doubts(summary: SummaryDocument, decision: Decision, name: Name, most: int) -> list[str]:

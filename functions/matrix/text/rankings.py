@@ -65,8 +65,3 @@ def short_name(candidate: Candidate, among: Sequence[Candidate], name: Name) -> 
     kind, _, details = name(candidate).partition(" (")
     alike = [each for each in among if name(each).partition(" (")[0] == kind]
     return f"{kind} ({details.removesuffix(')').partition(', ')[0]})" if details and len(alike) > 1 else kind
-
-
-def describe_ratio(ratio: float) -> str:
-    """Write a ratio with two decimals, or three if two would hide which of them is faster."""
-    return f"{ratio:.3f}" if f"{ratio:.2f}" == "1.00" and f"{ratio:.3f}" != "1.000" else f"{ratio:.2f}"

@@ -3,18 +3,21 @@
 import math
 
 from matrix.terms.documents.summary import Candidate, Difference, Lost, Question, Verdict
-from matrix.terms.quantities import times
+from matrix.terms.quantities import factor
 from matrix.terms.verdicts import difference_of, ranked_of
 from matrix.text.replication import describe_shortage
 
-# Costs and figures that differ by less count as equal: no plan is that exact.
-SAME = 0.01
+# Figures that differ by less are called equal, and costs by twice as much: no plan is more exact.
+SAME = 0.005
 
 
 def describe_verdict(  # noqa: C901, PLR0911 - one case per code
-    candidate: Candidate, *, is_alone: bool = False, is_shown: bool = True
+    candidate: Candidate, *, is_alone: bool = False, is_shown: bool = True, is_brief: bool = False
 ) -> str:
-    """Write the verdict of a candidate; `is_alone`: no other was measured; `is_shown`: its comparison has a winner."""
+    """Write the verdict of a candidate.
+
+    `is_alone`: no other was measured; `is_shown`: its comparison has a winner; `is_brief`: `×1.48` without words.
+    """
     verdict = candidate["verdict"]
     match verdict["code"]:
         case "lost":
@@ -23,7 +26,9 @@ def describe_verdict(  # noqa: C901, PLR0911 - one case per code
             first = "fastest" if is_shown else "ahead"
             return f"{first} and cheapest" if verdict.get("is_cheapest") else first
         case "slower":
-            return "; ".join(filter(None, ["cheapest" if verdict.get("is_cheapest") else "", _slower(verdict)]))
+            return "; ".join(
+                filter(None, ["cheapest" if verdict.get("is_cheapest") else "", _slower(verdict, is_brief=is_brief)])
+            )
         case "only-one":
             return "the only one measured"
         case "cheapest-that-meets":
@@ -71,7 +76,7 @@ def describe_difference(difference: Difference | None) -> str:
 def describe_next(other: Candidate, best: Candidate, question: Question, *, is_priced: bool) -> str:
     """Write how another storage stands next to the one that a comparison names, and how their costs differ.
 
-    `26 % slower`, `1 % faster, 38 % more expensive`, `equal within noise`. Differences are known to the fastest only.
+    `×1.26 as slow`, `×1.01 as fast, ×1.38 the cost`, `equal within noise`. Differences are known to the fastest only.
     """
     mine, theirs = ranked_of(best)["value"], ranked_of(other)["value"]
     if not min(mine, theirs) > 0:
@@ -81,35 +86,28 @@ def describe_next(other: Candidate, best: Candidate, question: Question, *, is_p
     if difference["code"] == "open" and difference.get("low", math.inf) <= 1 <= difference.get("high", 0.0):
         return "equal within noise"
     is_faster = (theirs > mine) == question["higher_is_better"]
-    words = "equal" if ratio < 1 + SAME / 2 else _percent(ratio, "faster" if is_faster else "slower")
+    words = describe_distance(ratio, "fast" if is_faster else "slow")
     doubt = {"open": ", not shown", "too-few": ", not replicated"}.get(difference["code"], "")
     return f"{words}{doubt}{_dearer_by(other, best) if is_priced else ''}"
 
 
 def _dearer_by(other: Candidate, best: Candidate) -> str:
-    """Write by how much a storage costs more or less than another: `, 38 % more expensive`; empty if about the same."""
+    """Write a storage's cost as a multiple of another's: `, ×1.38 the cost`; empty if about the same."""
     costs = [each["cost"]["usd"] for each in (best, other) if each["cost"] and not each["cost"]["missing"]]
     if len(costs) < 2 or not min(costs) > 0:  # noqa: PLR2004
         return ""
     mine, theirs = costs
-    if max(costs) / min(costs) < 1 + SAME:
-        return ""
-    if theirs < mine:
-        return f", {100 * (1 - theirs / mine):.0f} % cheaper"
-    return f", {_percent(theirs / mine, 'more expensive')}"
+    return "" if max(costs) / min(costs) < 1 + 2 * SAME else f", ×{factor(theirs / mine)} the cost"
 
 
-def _percent(ratio: float, words: str) -> str:
-    """Write a ratio: `26 % slower`, `2.8 times as slow`."""
-    if ratio < 1 + SAME:
-        return f"less than 1 % {words}"
-    as_words = {"slower": "slow", "faster": "fast", "more expensive": "expensive"}[words]
-    return f"{100 * (ratio - 1):.0f} % {words}" if ratio < 2 else f"{times(ratio)} as {as_words}"  # noqa: PLR2004
+def describe_distance(ratio: float, direction: str) -> str:
+    """Write how far a storage is from another: `×1.26 as slow`; `direction` is slow or fast."""
+    return "equal" if ratio < 1 + SAME else f"×{factor(ratio)} as {direction}"
 
 
-def _slower(verdict: Verdict) -> str:
+def _slower(verdict: Verdict, *, is_brief: bool) -> str:
     ratio = verdict.get("times_as_slow")
-    words = "slower" if ratio is None else _percent(ratio, "slower")
+    words = "slower" if ratio is None else f"×{factor(ratio)}" if is_brief else describe_distance(ratio, "slow")
     return "; ".join(filter(None, [words, describe_difference(verdict.get("difference"))]))
 
 
@@ -117,6 +115,4 @@ def _dearer(candidate: Candidate) -> str:
     ratio = candidate.get("times_as_dear")
     if ratio is None:
         return "slower" if candidate["cost"] and not candidate["cost"]["missing"] else "cost not known in full"
-    if ratio < 1 + SAME:
-        return "slower at the same cost"
-    return f"costs {100 * (ratio - 1):.0f} % more" if ratio < 2 else f"costs {times(ratio)} as much"  # noqa: PLR2004
+    return "slower at the same cost" if ratio < 1 + 2 * SAME else f"×{factor(ratio)} the cost of the cheapest"

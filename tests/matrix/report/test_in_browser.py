@@ -197,7 +197,7 @@ def test_a_matrix_of_many_columns_takes_the_window_and_can_be_turned(chromium, t
         name = frame.locator("tbody th").first
         assert name.bounding_box()["x"] == pytest.approx(frame.bounding_box()["x"], abs=5)
 
-        button = page.get_by_role("button", name="Storages across")
+        button = page.get_by_role("button", name="Swap rows and columns")
         assert button.get_attribute("aria-pressed") == is_turned
         if is_turned == "false":
             button.click()
@@ -285,7 +285,8 @@ def test_buttons_pick_a_comparison_by_keyboard_and_the_title_and_the_cost_follow
     assert is_priced == page.locator("h1").inner_text().startswith("E")
     if is_priced:
         usd = 30 * 200 * float(panel.get_attribute("data-usd"))
-        assert f"builds a day: ${usd:,.0f} a month" in page.locator(".load").inner_text()
+        size = panel.get_attribute("data-instances")
+        assert f"builds a day, {size} at once: ${usd:,.0f} a month" in page.locator(".load").inner_text()
     # The address keeps the choice.
     again = opened()
     again.goto("about:blank")

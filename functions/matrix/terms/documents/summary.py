@@ -38,6 +38,8 @@ class PointCost(TypedDict):
     """Missing parts, which make it a lower bound."""
     is_assumed: NotRequired[bool]
     """Whether a twentieth of `usd` and more is for bytes that nobody has counted. Shown as about, with two digits."""
+    is_of_median: NotRequired[bool]
+    """Whether `usd` is the cost of a result of the median time, as single values are not published."""
     usd_billed: float | None
     """As the run paid it, with boot, barriers and waiting."""
     billed_basis: str | None
