@@ -2,8 +2,10 @@
 
 import gc
 import os
+import re
 import signal
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -73,6 +75,29 @@ scripts. Exit codes: 0 good, 1 failed, 2 mistakes in the input, 3 interrupted,
 4 measured, but no storage reaches the objective.
 Documentation: docs/cli.md
 """
+
+
+class Help(TyperGroup.context_class.formatter_class):  # type: ignore[misc]
+    """Help in which `FILE` is not `{FILE} <path>`, and a range is in words."""
+
+    def write_usage(self, prog: str, args: str = "", prefix: str | None = None) -> None:
+        """Write the arguments that a command needs without braces; dots behind one mean several."""
+        super().write_usage(prog, re.sub(r"\{([^}…]*)…?\}", r"\1", args), prefix)
+
+    def write_dl(self, rows: Sequence[tuple[str, str]], *args: Any, **how: Any) -> None:
+        """Write names without Python's types; the values of a choice stay."""
+        plain = [
+            (
+                re.sub(r"\[?(\S+?)…?\]? <(?:str|path|int range|list\[.*\])>$", r"\1", name),
+                re.sub(r"(\d+)<=x<=(\d+)", r"\1 to \2", words),
+            )
+            for name, words in rows
+        ]
+        super().write_dl(plain, *args, **how)
+
+
+# All commands have this context.
+TyperGroup.context_class.formatter_class = Help
 
 
 class Commands(TyperGroup):

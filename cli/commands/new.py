@@ -30,7 +30,7 @@ MORE = "?"
 
 def new(
     file: Annotated[
-        Path | None, typer.Argument(metavar="[FILE]", help="Where to write it (default: NAME.json), or - for stdout.")
+        Path | None, typer.Argument(metavar="FILE", help="Where to write it (default: NAME.json), or - for stdout.")
     ] = None,
     name: Annotated[str | None, typer.Option("--name", metavar="NAME", help=f"Its name (default: {NAME}).")] = None,
     storage: Annotated[

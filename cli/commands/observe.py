@@ -27,7 +27,9 @@ def observe(
             metavar="ID", help="A volume (vol-…), or a file system of EFS, FSx for OpenZFS or NetApp ONTAP (fs-…)."
         ),
     ],
-    days: Annotated[int, typer.Option("--days", min=1, max=MAX_DAYS, help="How far to look back.")] = 14,
+    days: Annotated[
+        int, typer.Option("--days", metavar="DAYS", min=1, max=MAX_DAYS, help="How far to look back.")
+    ] = 14,
     local: options.Local = False,
     region: options.Region = None,
     as_json: options.AsJson = False,

@@ -18,6 +18,7 @@ from matrix.report import csv_rows, github_summary, junit, markdown
 from matrix.tables.beside_table import beside_table
 from matrix.tables.csv_table import csv_table
 from matrix.tables.markdown_table import markdown_table
+from matrix.tables.run_tables import quoted_answer
 from matrix.terms.documents.summary import SummaryDocument
 
 
@@ -126,7 +127,9 @@ def _write_rows(stored: FoundRun, summary: SummaryDocument, format_: Format) -> 
 
 def _text(summary: SummaryDocument, format_: Format) -> str:
     if format_ is Format.JSON:
-        return json.dumps(summary, indent=2, ensure_ascii=False) + "\n"
+        decision = summary.get("decision")
+        answer = {"answer": quoted_answer(summary, decision)} if decision else {}
+        return json.dumps({**answer, **summary}, indent=2, ensure_ascii=False) + "\n"
     written = {
         Format.CSV: csv_rows.to_csv,
         Format.MARKDOWN: markdown.to_markdown,

@@ -37,7 +37,7 @@ def run(
     file: Annotated[
         Path | None,
         typer.Argument(
-            metavar="[FILE]", help="The matrix: a JSON file, or - for standard input; with --resume, that run's own."
+            metavar="FILE", help="The matrix: a JSON file, or - for standard input; with --resume, that run's own."
         ),
     ] = None,
     local: options.Local = False,

@@ -4,7 +4,11 @@ import re
 from pathlib import Path
 
 import botocore.session
+import typer.main
 from botocore import xform_name
+from typer.testing import CliRunner
+
+from cli.main import app
 
 ROOT = Path(__file__).resolve().parents[2]
 # By the prefix that IAM has for them.
@@ -12,12 +16,30 @@ SERVICES = {"cloudformation": "cloudformation", "stepfunctions": "states", "dyna
             "lambda": "lambda", "cloudwatch": "cloudwatch", "iam": "iam", "ec2": "ec2", "ssm": "ssm", "logs": "logs",
             "service-quotas": "servicequotas", "efs": "elasticfilesystem", "fsx": "fsx",
             "freetier": "freetier", "kms": "kms", "pricing": "pricing"}  # fmt: skip
+COMMANDS = [
+    [name, *more]
+    for name, command in typer.main.get_command(app).commands.items()
+    for more in ([[each] for each in command.commands] if hasattr(command, "commands") else [[]])
+]
 # Where the action of IAM is not called as the operation is.
 ACTIONS = {
     "lambda:Invoke": "lambda:InvokeFunction",
     "s3:ListObjectsV2": "s3:ListBucket",
     "fsx:DescribeVolumes": None,
 }  # EC2 has an operation of that name, which is the one that is called
+
+
+def test_help_names_arguments_without_braces_and_types_of_python():
+    for names in COMMANDS:
+        shown = CliRunner().invoke(app, [*names, "--help"], prog_name="matrix").stdout
+
+        usage, _, rest = shown.partition("\n\n")
+        assert usage.startswith(f"Usage: matrix {' '.join(names)}")
+        assert not re.search(r"[{}<>…]|\[\[", usage)
+        # A choice names its values.
+        assert not re.search(r"<[a-z]+( [a-z]+)?(\[.*\])?>|<=x|\]\]", rest), shown
+        for argument in re.findall(r"\b([A-Z]{2,})\b", usage.replace("[OPTIONS]", "")):
+            assert re.search(rf"^  {argument}( |$)", rest, re.MULTILINE), shown
 
 
 def test_every_right_that_the_command_needs_of_its_user_is_documented():

@@ -9,6 +9,7 @@ from support.runs_for_reports import build_run
 from cli.tables import verdict_table
 from matrix.answer.costs import Bill
 from matrix.answer.decision import decide
+from matrix.tables.run_tables import quoted_answer
 
 AT_MOST = {"metric": "duration_s", "percentile": 90, "atMost": 4000}
 FIVE_SIZES = {
@@ -31,11 +32,32 @@ def shown(summary, width=80, flag="", *, is_terminal=False):
     return console.file.getvalue().splitlines()
 
 
+def test_scripts_can_quote_the_sentence_and_the_dollars_that_the_terminal_shows():
+    for seconds, winner in (
+        (FIVE_SIZES, "EBS gp3"),
+        ({"ebs": {50: 3000.0}}, "EBS gp3"),
+        ({"ebs": {2: 3000.0}, "efs": {2: 3040.0}}, None),  # not replicated
+    ):
+        summary = run_of(seconds)
+        answer = quoted_answer(summary, summary["decision"])
+
+        assert answer["headline"] == shown(summary, 200)[1]
+        assert answer["storage"] == winner
+        if winner:
+            assert f"${answer['cost']['usd']:.3g} per {answer['cost']['per']}" in answer["headline"]
+        else:
+            assert (answer["figure"], answer["cost"]) == (None, None)
+
+    nothing = run_of({"ebs": {1: None}})
+    assert quoted_answer(nothing, nothing["decision"])["headline"].startswith("Nothing was measured")
+
+
 def test_the_only_comparison_is_ranked_with_intervals_costs_and_bottlenecks():
     lines = shown(run_of({"ebs": {50: 3000.0}, "efs": {50: 3800.0}}, AT_MOST), 160)
 
     assert lines[0] == "✓ 2 of 2 cells measured"
-    assert lines[1] == ("EBS gp3 on 50 × m6i.large: P90 50m 31s, $0.107 per build, the cheapest with P90 at most 66m 40s.")
+    answer = "EBS gp3 on 50 × m6i.large: P90 50m 31s, $0.107 per build, the cheapest with P90 at most 66m 40s."
+    assert lines[1] == answer
     assert lines[3].split() == [
         *("Storage", "P90", "80", "%", "interval", "USD", "per", "build", "×", "cheapest", "Bottleneck"),
         "Verdict",

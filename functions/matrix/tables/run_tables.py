@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from matrix.input.storage_names import cell_names
 from matrix.tables.best_table import best_table, largest
 from matrix.tables.bottleneck_table import bottleneck_tables
 from matrix.tables.directories_table import directories_table
@@ -12,9 +13,10 @@ from matrix.tables.layers_table import far_layers_table
 from matrix.tables.ranking_table import ranking_table
 from matrix.tables.service_times_table import service_times_table
 from matrix.tables.table import Table
-from matrix.terms.documents.summary import Decision, SummaryDocument
-from matrix.terms.verdicts import judged
-from matrix.text.rankings import Name
+from matrix.terms.documents.summary import Candidate, Decision, QuotedAnswer, SummaryDocument
+from matrix.terms.verdicts import has_winner, judged, leading, ranked_of, winner
+from matrix.text.headlines import headline, question_headline
+from matrix.text.rankings import Name, cost_unit
 
 
 def answer_table(summary: SummaryDocument, decision: Decision, name: Name, most: int) -> Table | None:
@@ -25,6 +27,29 @@ def answer_table(summary: SummaryDocument, decision: Decision, name: Name, most:
     if questions:
         return best_table(summary, decision, largest(questions, most), name, of=len(questions))
     return None
+
+
+def quoted_answer(summary: SummaryDocument, decision: Decision) -> QuotedAnswer:
+    """Return the answer of a run for scripts."""
+    names = cell_names(summary["cells"])
+
+    def name(candidate: Candidate) -> str:
+        return names[candidate["cell"]]
+
+    questions, overview = decision["questions"], headline(decision, name)
+    answer = QuotedAnswer(
+        headline=overview, overview=overview, fleet=None, storage=None, figure=None, unit=None, cost=None
+    )
+    first = leading(questions)
+    if first is None:
+        return answer
+    question = questions[first]
+    answer |= {"headline": f"{question_headline(question, decision, name)}.", "fleet": question["fleet"]}
+    best = winner(question)
+    if best and has_winner(question):
+        answer |= {"storage": name(best), "figure": ranked_of(best), "unit": question["unit"]}
+        answer["cost"] = best["cost"] if cost_unit(question, decision) else None
+    return answer
 
 
 def other_tables(summary: SummaryDocument) -> Iterator[Table]:

@@ -291,6 +291,23 @@ class ServiceTime(TypedDict):
     p100: float
 
 
+class QuotedAnswer(TypedDict):
+    """The answer for scripts: of the comparison with the most storages, of these the one with the most instances."""
+
+    headline: str
+    """It in a sentence that may be quoted alone; without a comparison that is ranked, why there is none."""
+    overview: str
+    """The answer of all comparisons in a line."""
+    fleet: str | None
+    storage: str | None
+    """None where no storage is the first, or the storages did different work."""
+    figure: RankedBy | None
+    """Its figure that ranks it."""
+    unit: str | None
+    cost: PointCost | None
+    """In US dollars. None where prices are unknown, or the run recommends nothing."""
+
+
 class SummaryDocument(TypedDict):
     """All cells of a run, their cost and the recommended storage. Every output is made from it.
 
@@ -320,3 +337,5 @@ class SummaryDocument(TypedDict):
     service_times: NotRequired[list[ServiceTime]]
     receipt: NotRequired[ReceiptDocument]
     decision: NotRequired[Decision]
+    answer: NotRequired[QuotedAnswer]
+    """Of `matrix results --format json`; kept files have only the decision."""
