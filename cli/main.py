@@ -77,7 +77,7 @@ Documentation: docs/cli.md
 """
 
 
-class Help(TyperGroup.context_class.formatter_class):  # type: ignore[misc]
+class Help(TyperGroup.context_class.formatter_class):  # type: ignore[name-defined,misc]
     """Help in which `FILE` is not `{FILE} <path>`, and a range is in words."""
 
     def write_usage(self, prog: str, args: str = "", prefix: str | None = None) -> None:
