@@ -1,13 +1,13 @@
 """Corrections to moto's EC2 that a fleet launch depends on, and the hook that makes instances run something.
 
-Corrected: ClientToken is honoured; IOPS, throughput and initialization rate of volumes are kept; there is a snapshot
-for local runs; the instance profile, shutdown behaviour
+Corrected: ClientToken is honoured, until an instance launched with it has terminated; IOPS, throughput and
+initialization rate of volumes are kept; there is a snapshot for local runs; the instance profile, shutdown behaviour
 and network interface tags reach every instance, from the launch template too; terminating twice is harmless; an
 instance is shutting down for some looks, and counts against the quota until it is terminated; only a free volume is
 attached, and only to a running instance of its zone; DescribeSnapshots skips snapshots of public images (40 ms, four
-times a run); the tags of one resource are not searched among those of all; the console output is the
-instance's own output, not moto's sample text. Image and instance type validation is moto's own, switched on by
-environment variables (see local/server.py).
+times a run); the tags of one resource are not searched among those of all; the console output is the instance's own
+output, not moto's sample text. Image and instance type validation is moto's own, switched on by environment variables
+(see local/server.py).
 """
 
 import base64
@@ -27,7 +27,7 @@ from moto.ec2.models.tags import TagBackend
 from moto.ec2.responses.elastic_block_store import ElasticBlockStore
 from moto.ec2.responses.general import General
 from moto.ec2.responses.instances import InstanceResponse
-from moto.ec2.utils import generic_filter
+from moto.ec2.utils import filter_dict_attribute_mapping, generic_filter
 
 from local.corrections import fast_restores
 
@@ -274,6 +274,13 @@ def _launch_idempotently(player: Player) -> None:
         with lock:  # a retry must find the launch of the first attempt even while that is still going on
             if token != NO_TOKEN and key in launches:
                 reservation, first = launches[key]
+                # Seen in 2025, not documented: https://github.com/boto/boto3/issues/4406
+                if any(instance._state.code == TERMINATED for instance in reservation.instances):
+                    raise EC2ClientError(
+                        "IdempotentInstanceTerminated",
+                        "The client token you have provided is associated with a terminated instance. Please use a "
+                        "different client token.",
+                    )
                 if parameters != first:
                     raise EC2ClientError(
                         "IdempotentParameterMismatch",
@@ -294,6 +301,7 @@ def _launch_idempotently(player: Player) -> None:
         return reservation
 
     instances.InstanceBackend.run_instances = run_once
+    filter_dict_attribute_mapping["client-token"] = "client_token"
 
 
 def _show_console(player: Player) -> None:

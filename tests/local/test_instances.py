@@ -241,6 +241,15 @@ def test_a_client_token_launches_once(cloud, launch):
     with pytest.raises(ClientError, match="IdempotentParameterMismatch"):
         launch("wait", 3, ClientToken="cell-1")
 
+    ec2 = cloud.client("ec2")
+    ec2.terminate_instances(InstanceIds=first)
+    wait_until(lambda: state(cloud, first[0]) == "terminated", "terminated")
+
+    with pytest.raises(ClientError, match="IdempotentInstanceTerminated"):
+        launch("wait", 2, ClientToken="cell-1")
+    found = ec2.describe_instances(Filters=[{"Name": "client-token", "Values": ["cell-1"]}])["Reservations"]
+    assert [instance["InstanceId"] for each in found for instance in each["Instances"]] == first
+
 
 @pytest.mark.parametrize(
     ("request_", "code"),

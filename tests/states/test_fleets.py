@@ -181,6 +181,29 @@ def test_each_batch_has_a_token_of_its_own_that_a_retry_repeats(stack, monkeypat
     assert all(len(token) <= 64 for token in tokens)
 
 
+@pytest.mark.parametrize("known", [["i-1", "i-2"], []], ids=["ended just now", "ended long ago"])
+def test_a_repeated_launch_finds_instances_that_have_ended_since(room, monkeypatch, known):
+    tokens = []
+
+    def refuse(**request):
+        tokens.append(request["ClientToken"])
+        error = {"Code": "IdempotentInstanceTerminated", "Message": "associated with a terminated instance"}
+        raise ClientError({"Error": error}, "RunInstances")
+
+    def described(filters):
+        is_of_token = filters == [{"Name": "client-token", "Values": tokens[-1:]}]
+        return [{"InstanceId": name} for name in known] if is_of_token else []
+
+    monkeypatch.setattr(client("ec2"), "run_instances", refuse)
+    monkeypatch.setattr(fleets, "_describe", described)
+
+    if known:
+        assert launch(2) == known
+    else:
+        with pytest.raises(LaunchRefused, match="IdempotentInstanceTerminated"):
+            launch(2)
+
+
 @pytest.mark.parametrize(
     ("code", "error"),
     [
