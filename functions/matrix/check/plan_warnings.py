@@ -7,7 +7,7 @@ from typing import Any
 
 from contract.fio_job import FioJob
 from matrix.check.cells import Combination, Given
-from matrix.input.instance_types import GBIT, burstable, network_of
+from matrix.input.instance_types import GBIT, burstable, network_of, smallest_with_network
 from matrix.input.workloads.command import CommandWorkload
 from matrix.input.workloads.contract import Clients
 from matrix.input.workloads.fio import FioWorkload, cautions, place
@@ -328,7 +328,8 @@ def network_is_sustained(given: Given) -> Problems:
                 f"{name} has {always:g} Gbit/s of the network always and {most:g} for some minutes, and"
                 f" {storage.slug} may carry more: longer steps measure the instance"
             )
-            fix = "take a larger type, or one with n in its name"
+            larger = smallest_with_network(name, min(share, network.most))
+            fix = f"take {larger}" if larger else "take a type of another family: none of this one has that always"
             yield Problem(path, name, rule, fix, is_warning=True)
         elif network is None:
             warned.add(name)

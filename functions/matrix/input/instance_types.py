@@ -109,7 +109,7 @@ def smallest_with_network(instance_type: str, bytes_per_s: float) -> str | None:
     """Return the smallest larger type of the family that always has this network bandwidth; None if none is known."""
     now, family = network_of(instance_type), instance_type.partition(".")[0]
     least = max(bytes_per_s, math.nextafter(now.always, math.inf) if now else 0.0)
-    of_family = (name for name in of_each("network_gbps") if name.startswith(f"{family}."))
+    of_family = (f"{family}.{size}" for size in _table()["network_gbps"].get(family, {}))
     return next((name for name in of_family if (network := network_of(name)) and network.always >= least), None)
 
 
