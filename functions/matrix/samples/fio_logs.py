@@ -192,7 +192,7 @@ def _has_moved(record: FioObject, way: str, side: FioObject) -> bool:
         number_of(side.get("total_ios"))
         return True
     if any(number_of(side.get(name)) for name in ("total_ios", "io_bytes")):
-        job, rate = printable(str(record.get("jobname", ""))), printable(str(side.get("iops")))
+        job, rate = printable(str(record.get("jobname", ""))), printable(json.dumps(side.get("iops")))
         if error := record.get("error"):
             raise NotALog(f"has a job {job!r} that ended with error {printable(str(error))}")
         raise NotALog(f"has a job {job!r} whose {way}s have no rate: iops is {rate}")
@@ -414,7 +414,7 @@ def number_of(value: object) -> float:
 
 
 def _whole(value: object) -> int | None:
-    return int(str(value)) if _is_whole(value) else None
+    return (int(str(value)) or None) if _is_whole(value) else None
 
 
 def _is_whole(text: object) -> bool:

@@ -114,6 +114,7 @@ def test_options_that_the_record_contradicts_are_those_of_another_job(contradict
     [
         (record(), 1, 1),
         (record(options={"iodepth": "32", "ioengine": "psync"}), 1, 32),
+        (record(options={"iodepth": "0", "numjobs": "0"}), None, None),  # which fio refuses
         (record(options={"numjobs": "4"}, lat_ms=4.0, job_runtime=240_000), 4, 1),
         (record(("read", "write"), options={"rw": "randwrite", "verify": "crc32c"}, lat_ms=0.4), 1, 1),
         (record(("read", "write"), options={"rw": "randrw", "bssplit": "4k/50:64k/50"}, bs=34_816, lat_ms=0.4), 1, 1),
