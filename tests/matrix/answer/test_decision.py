@@ -372,6 +372,18 @@ def test_a_cell_that_failed_stands_among_the_losers_with_its_reason():
     assert by_storage(fifty)["EFS"]["value"] is None
 
 
+def test_a_cell_that_failed_is_missing_only_where_its_own_points_are_compared():
+    summary, results, planned = build_run({"ebs": {1: 3000.0}, "efs": {1: 3500.0}})
+    other = json.loads(json.dumps(cell_of(summary, "efs", 1)))
+    other |= {"id": "other", "state": "failed", "error": {"name": "FleetFailed", "message": "nobody came"}}
+    other["points"][0]["params"] = {"parallel": 99}
+    summary["cells"].append(other)
+
+    [question] = decide(summary, results=results, bill=Bill.of(planned, None))["questions"]
+
+    assert [candidate["lost"] for candidate in question["candidates"]] == [None, None]
+
+
 def test_published_builds_are_decided_by_their_percentiles_and_a_suspect_row_never_wins():
     decision = decide(yocto_run("published"), objective={"metric": "duration_s", "percentile": 90, "atMost": 9000})
     two_hundred = next(one for one in decision["questions"] if one["instances"] == 200)

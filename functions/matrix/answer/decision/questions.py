@@ -21,7 +21,7 @@ from matrix.statistics.resampling import lacks_replication
 from matrix.statistics.sample_size import CONFIDENCE, has_enough_samples, needed
 from matrix.statistics.spread import carries, independent_n, shows_interval
 from matrix.storages.models import is_shared
-from matrix.terms.documents.parts import StorageFields
+from matrix.terms.documents.parts import Params, StorageFields
 from matrix.terms.documents.result import MetricResult, PointResult, PointSteadiness, ResultDocument
 from matrix.terms.documents.summary import Lost, Risk, SummaryDocument
 from matrix.terms.figures import percentile_of
@@ -47,6 +47,7 @@ def questions_of(
     families: dict[str, dict[int, Question]] = {}
     # In the order of the matrix: where a label stands in the sweep of its cell.
     places: dict[tuple[str, str], int] = {}
+    params: dict[str, Params] = {}
     unmeasured: list[ResultDocument] = []
     storages = whole_names(storages_of(summary))
     for cell in summary.get("cells", []):
@@ -67,6 +68,7 @@ def questions_of(
             instances = int(cell["fleet"].get("count") or 1)
             same = same_point(cell["workload"], point.get("params") or {}, name)
             key = json.dumps([*same, cell["fleet"].get("instanceType")], sort_keys=True, default=str)
+            params[key] = point.get("params") or {}
             question = families.setdefault(key, {}).setdefault(
                 instances,
                 Question(
@@ -85,12 +87,14 @@ def questions_of(
             candidate = _candidate(cell, point, metric, name, question.level, bill, storage, wanted)
             is_rate = question.higher_is_better
             question.candidates.append(judge_by_sustained(candidate, cell, name, wanted, higher_is_better=is_rate))
-    questions = [question for family in families.values() for question in family.values()]
-    for question in questions:
-        question.candidates += [
-            _absent(cell, _placed(storages[_system(cell)], cell)) for cell in unmeasured if _belongs(cell, question)
-        ]
-        _rank(question, wanted)
+    for key, family in families.items():
+        for question in family.values():
+            question.candidates += [
+                _absent(cell, _placed(storages[_system(cell)], cell))
+                for cell in unmeasured
+                if _belongs(cell, question, params[key])
+            ]
+            _rank(question, wanted)
     lost: Lost = {"code": "no-cell"}
     if summary.get("environment") == "published":
         lost["of_source"] = True
@@ -98,7 +102,7 @@ def questions_of(
         for question in family.values():
             _name_absences(question, list(family.values()), lost, wanted)
     yield from sorted(
-        questions,
+        (question for family in families.values() for question in family.values()),
         key=lambda question: (question.workload, places[question.workload, question.label], question.instances),
     )
 
@@ -247,8 +251,13 @@ def _absent(cell: ResultDocument, storage: str) -> Candidate:
     )  # fmt: skip
 
 
-def _belongs(cell: ResultDocument, question: Question) -> bool:
-    return describe_workload(cell["workload"]) == question.workload and fleet_label(cell["fleet"]) == question.fleet
+def _belongs(cell: ResultDocument, question: Question, params: Params) -> bool:
+    """Return whether a cell would have measured the point of a question; of several, if its points are not known."""
+    if describe_workload(cell["workload"]) != question.workload or fleet_label(cell["fleet"]) != question.fleet:
+        return False
+    # A sweep of rates is judged without its rate.
+    points = [point.get("params") or {} for point in cell.get("points") or []]
+    return not points or any(params.items() <= each.items() for each in points)
 
 
 def _rank(question: Question, wanted: Objective) -> None:
