@@ -197,6 +197,8 @@ def _point_result(
         },
         "samples": _columns(taken, names),
     }
+    if label := point.get("label"):
+        result["label"] = label
     if caches := {sample.caches for sample in samples if sample.caches}:
         # The reason of a cache that was not dropped follows a colon; it is in the provenance.
         result["caches"] = " and ".join(sorted({words.partition(":")[0] for words in caches}))

@@ -47,6 +47,7 @@ from matrix.terms.charges import HOUR_S, NOTHING, Amount, Charge, Usage
 from matrix.terms.documents.parts import Fleet, Part, Point
 from matrix.terms.documents.plan import PlanUse, PlanWarning, Populate
 from matrix.terms.ids import cell_id, launch_id, unique_slugs
+from matrix.terms.names import tell_apart
 
 # Plan, analysis of the run, and a moment for the last clean-up: at most. A thirtieth of it is expected.
 RUN_OVERHEAD_S = 900.0
@@ -151,6 +152,7 @@ class Planner:
             key: [{"id": f"p{i:02d}", "params": params} for i, params in enumerate(workload.points(), start=1)]
             for key, workload in workloads.items()
         }
+        tell_apart((workload.document, self.points[key]) for key, workload in workloads.items())
         self._rows = {
             key: step_rows(self.points[key], workload.points_in_a_row, self.matrix.repetitions)
             for key, workload in workloads.items()

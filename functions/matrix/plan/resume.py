@@ -24,14 +24,15 @@ def fingerprint(
 ) -> str:
     """Return a hash that is equal for cells that measure the same; cell ids may differ or be reused between versions.
 
-    Of the image only the operating system counts, because baking does not change the measurement. `launch` is 1 if
-    there is only one, so a run with more launches takes that launch over as its first.
+    Of the image only the operating system counts, because baking does not change the measurement; of points their
+    parameters, because labels depend on the other workloads. `launch` is 1 if there is only one, so a run with more
+    launches takes that launch over as its first.
     """
     measured = [
         storage,
         workload,
         {key: value for key, value in fleet.items() if key != "architecture"},
-        points,
+        [point["params"] for point in points],
         repetitions,
         image,
         launch,

@@ -61,7 +61,7 @@ def point_labels(points: Sequence[Point]) -> dict[str, str]:
     names = list(dict.fromkeys(name for values in params.values() for name in values))
     varying = {name for name in names if len({values.get(name) for values in params.values()}) > 1}
     telling = [name for name in names if name in varying or name in HEADLINE_PARAMS]
-    # Only published points have one.
+    # Published points have one, and points that a plan has told apart.
     labels = {point["id"]: str(label) for point in points if (label := point.get("label"))}
     # An option of fio has the same name as the workloads' `sync`, and other values.
     fio = {point["id"] for point in points if (point.get("params") or {}).get("options")}
@@ -69,6 +69,20 @@ def point_labels(points: Sequence[Point]) -> dict[str, str]:
         point: labels.get(point) or _label(values, telling, is_fio=point in fio) or point
         for point, values in params.items()
     }
+
+
+def tell_apart(workloads: Iterable[tuple[Part, Sequence[Point]]]) -> None:
+    """Label points of several workloads that would be called the same, though they differ: by all that differs."""
+    alike: dict[tuple[str, str], list[Point]] = {}
+    for workload, points in workloads:
+        labels = point_labels(points)
+        for point in points:
+            alike.setdefault((describe_workload(workload), labels[point["id"]]), []).append(point)
+    for points in alike.values():
+        if any(point["params"] != points[0]["params"] for point in points):
+            numbered: list[Point] = [{"id": str(place), "params": each["params"]} for place, each in enumerate(points)]
+            for point, label in zip(points, point_labels(numbered).values(), strict=True):
+                point["label"] = label
 
 
 def marked_label(label: str, point: PointResult, cell: ResultDocument) -> str:

@@ -16,6 +16,7 @@ from matrix.plan.planning import plan
 from matrix.price.book import PriceBook, file_system_cost, instances_cost, published_prices
 from matrix.published.figures import load
 from matrix.terms.charges import Amount, Usage
+from matrix.terms.names import point_labels
 
 ROOT = Path(__file__).parents[3]
 STORAGES = [EBS, EFS, FSX, EFS | {"performanceMode": "maxIO", "throughputMode": "bursting"}]
@@ -49,6 +50,18 @@ def test_ids_are_readable():
     ]
     fleet = [{"instanceType": "m6i.4xlarge", "count": 10}]
     assert plan(matrix(storage=[EFS], fleet=fleet)).cells[0].id == "efs-elastic.touch.m6i.4xlarge-x10"
+
+
+def test_points_of_two_workloads_that_would_be_called_the_same_are_called_by_what_differs():
+    writes = FIO | {"rw": "write", "bs": "1m"}
+    workloads = [writes | {"end_fsync": 1}, writes | {"fsync_on_close": 1}, TOUCH, TOUCH | {"files": 2048}, DD]
+
+    cells = planned(storage=[EFS], workload=workloads, fleet=[FLEET])["cells"]
+    labels = [label for cell in cells for label in point_labels(cell["points"]).values()]
+
+    assert len(set(labels)) == len(labels)
+    assert all(any(words in label for label in labels) for words in ("end fsync 1", "fsync on close 1", "files 2048"))
+    assert all("label" not in point for cell in cells if cell["workload"] == DD for point in cell["points"])
 
 
 def test_ids_that_would_collide_get_a_short_hash():

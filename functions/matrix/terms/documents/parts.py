@@ -41,6 +41,8 @@ class Point(TypedDict):
     """Unique in its cell: p01, p02 …"""
     params: Params
     """Parameters for the agent."""
+    label: NotRequired[str]
+    """How it is called if its main parameters do not tell it from other points of the run, or as published."""
 
 
 class Step(TypedDict):
