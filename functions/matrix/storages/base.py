@@ -6,6 +6,7 @@ from abc import abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cached_property
 from typing import Any, ClassVar
 
 from matrix.fields.types import InputModel, Name
@@ -237,7 +238,7 @@ class Storage(InputModel):
     name: Name | None = None
     """Your own name for it, used in ids and tables."""
 
-    @property
+    @cached_property
     def slug(self) -> str:
         """Readable id: the type, and the fields of `Words.in_ids`."""
         texts = self.traits.words.texts(self.document, self.traits.words.in_ids).values()
