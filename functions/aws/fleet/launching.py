@@ -20,6 +20,7 @@ from matrix.storages.models import metrics_of
 from matrix.terms.documents.job import FleetRecord, FleetVolumes, JobCell, JobDocument, MeetingRecord, Mount, Roster
 from matrix.terms.documents.parts import Fleet
 from matrix.terms.documents.plan import PlanDocument
+from matrix.terms.grouping import grouped
 from matrix.terms.keys import Board
 
 # The watchdog waits this long beyond the job's deadline: for the boot, the last upload and one more poll.
@@ -115,11 +116,11 @@ def _record_volumes(run: str, purpose: str, cell: JobCell, launched: Sequence[st
     # Without the last of them the fleet measures all the same: `retried` has logged how many are missing.
     with suppress(NotYet):
         retried(f"the volumes of {purpose}", look, PAUSES_S)
-    of_data: dict[str, list[str]] = {}
-    for volume in volumes:
-        if volume.facts.get("is_data") and "instance" in volume.facts:
-            of_data.setdefault(volume.facts["instance"], []).append(volume.id)
-    return of_data
+    return grouped(
+        (volume.facts["instance"], volume.id)
+        for volume in volumes
+        if volume.facts.get("is_data") and "instance" in volume.facts
+    )
 
 
 def _have_ended(launched: Sequence[str]) -> bool:

@@ -17,6 +17,7 @@ from aws.stack import tags
 from aws.stack.clients import DENIED, client, listed
 from aws.storages.base import Copy
 from aws.storages.clouds import FILE_SYSTEMS
+from matrix.terms.grouping import grouped
 
 SNAPSHOT = "ebs-snapshot"
 DELETION_PROOFS = {
@@ -38,9 +39,7 @@ def look(run: str, rows: Iterable[Mapping[str, Any]]) -> Look:
 
     `rows` are resource rows of the run: a backup is found by the id of its file system, not by our tags.
     """
-    ids: dict[str, list[str]] = {}
-    for row in rows:
-        ids.setdefault(row["kind"], []).append(row["id"])
+    ids = grouped((row["kind"], row["id"]) for row in rows)
     asked: dict[str, list[Iterable[Copy]]] = {SNAPSHOT: [_snapshots(run, ids.get("volume", []))]}
     for kind, storage in FILE_SYSTEMS.items():
         if storage.COPIES:

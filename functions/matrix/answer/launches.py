@@ -32,6 +32,7 @@ from matrix.terms.documents.result import (
     ToolCeiling,
 )
 from matrix.terms.findings.warnings import LaunchMissing, WarningDocument
+from matrix.terms.grouping import grouped
 from matrix.terms.ids import without_launch
 from matrix.terms.metrics import measured_names
 from matrix.terms.sentences import error_text
@@ -49,10 +50,7 @@ def join(
 
     `missing` makes the result of a launch that has none.
     """
-    launches: dict[str, list[PlanCell]] = {}
-    for cell in plan["cells"]:
-        if "joined" in cell:
-            launches.setdefault(cell["joined"], []).append(cell)
+    launches = grouped((cell["joined"], cell) for cell in plan["cells"] if "joined" in cell)
     return {**results} | {
         name: _joined(name, cells, [results.get(cell["id"]) or missing(cell) for cell in cells])
         for name, cells in launches.items()

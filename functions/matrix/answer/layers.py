@@ -15,6 +15,7 @@ from matrix.storages.models import metrics_of
 from matrix.terms.documents.parts import Params
 from matrix.terms.documents.result import Layer, ResultDocument
 from matrix.terms.documents.watched import CloudWatchMetrics, MovedByMinute
+from matrix.terms.grouping import grouped
 
 # Below this much a count is of journals, access times and the like.
 LEAST = {"bytes": 2.0**20, "operations": 256.0}
@@ -56,12 +57,12 @@ def of_server(result: ResultDocument) -> dict[str, list[Layer]]:
     launched = result["instances"]["launched"] if "instances" in result else None
     if not kept or not moved or (launched or 0) > kept["resources"]["of"]:
         return {}
-    points: dict[str, list[Layer]] = {}
-    for pair in metrics_of(kept["resources"]["type"]).layers:
-        for point in moved["points"]:
-            if point != BETWEEN and (layer := _seen_by_server(kept, moved, pair, point)):
-                points.setdefault(point, []).append(layer)
-    return points
+    return grouped(
+        (point, layer)
+        for pair in metrics_of(kept["resources"]["type"]).layers
+        for point in moved["points"]
+        if point != BETWEEN and (layer := _seen_by_server(kept, moved, pair, point))
+    )
 
 
 def _seen_by_server(kept: CloudWatchMetrics, moved: MovedByMinute, pair: LayerPair, point: str) -> Layer | None:

@@ -13,6 +13,7 @@ from matrix.check.cells import Combination
 from matrix.input.matrix import Matrix
 from matrix.plan.assumptions import UNMEASURED
 from matrix.terms.documents.parts import Point, Step
+from matrix.terms.grouping import grouped
 
 T = TypeVar("T")
 # The steps of one repetition, in rows that stay together. Cells of one workload share them, so nobody changes them.
@@ -42,9 +43,7 @@ def file_systems_in_order(
     All file systems of a launch use one order of workloads and fleets. So they measure the same at about the same time,
     and a change from hour to hour affects all compared storages.
     """
-    by_storage: dict[str, list[Combination]] = {}
-    for cell in cells:
-        by_storage.setdefault(cell.storage.fingerprint, []).append(cell)
+    by_storage = grouped((cell.storage.fingerprint, cell) for cell in cells)
     file_systems = list(by_storage.values())
     comparisons = list(dict.fromkeys(cell.comparison for group in file_systems for cell in group))
     for launch in range(1, launches + 1):

@@ -46,6 +46,7 @@ from matrix.storages.models import how_many
 from matrix.terms.charges import HOUR_S, NOTHING, Amount, Charge, Usage
 from matrix.terms.documents.parts import Fleet, Part, Point
 from matrix.terms.documents.plan import PlanUse, PlanWarning, Populate
+from matrix.terms.grouping import grouped
 from matrix.terms.ids import cell_id, launch_id, unique_slugs
 from matrix.terms.names import tell_apart
 
@@ -228,9 +229,7 @@ class Planner:
     def plan_images(self) -> list[PlannedImage]:
         """Return the images of the cells that are not yet measured: one for each architecture."""
         image = self.matrix.image or Image()
-        by_architecture: dict[str, list[Combination]] = {}
-        for cell in self._unmeasured():
-            by_architecture.setdefault(cell.fleet.architecture, []).append(cell)
+        by_architecture = grouped((cell.fleet.architecture, cell) for cell in self._unmeasured())
         planned_images = []
         for architecture, cells in by_architecture.items():
             tools: set[str] = set()
@@ -403,9 +402,7 @@ def _makespan_s(
     matrix: Matrix, file_systems: Sequence[PlannedFileSystem], seconds_of: Callable[[PlannedFileSystem], float]
 ) -> float:
     """Return the end of the last file system in seconds. Launches run in turn."""
-    launches: dict[int | None, list[float]] = {}
-    for file_system in file_systems:
-        launches.setdefault(file_system.launch, []).append(seconds_of(file_system))
+    launches = grouped((file_system.launch, seconds_of(file_system)) for file_system in file_systems)
     return sum(makespan_s(durations_s, matrix.max_concurrent_file_systems) for durations_s in launches.values())
 
 

@@ -10,11 +10,12 @@ from itertools import chain
 from operator import attrgetter, itemgetter, or_
 from typing import Any
 
-from matrix.storages.base import Quota, QuotaUse
+from matrix.storages.base import Quota
 from matrix.storages.models import MODELS, existing_id, how_many
 from matrix.terms.documents.parts import Part
 from matrix.terms.documents.plan import PlanCell, PlanDocument, PlanFileSystem
 from matrix.terms.errors import QuotaExceeded
+from matrix.terms.grouping import grouped
 
 # Codes as the Service Quotas console and several public quota checkers have them, read November 2026.
 STANDARD = Quota("ec2", "L-1216C47A", "Running On-Demand Standard (A, C, D, H, I, M, R, T, Z) instances", "vCPUs")
@@ -89,9 +90,9 @@ def needs(plan: PlanDocument, vcpus: Mapping[str, int], at_once: int) -> list[Ne
     it (aws/ec2/instances.py). `vcpus` is by instance type; a missing type counts as 0.
     """
     cells = {cell["id"]: cell for cell in plan["cells"]}
-    launches: dict[int, list[PlanFileSystem]] = {}
-    for system in filter(itemgetter("cells"), plan["file_systems"]):
-        launches.setdefault(system.get("launch", 1), []).append(system)
+    launches = grouped(
+        (system.get("launch", 1), system) for system in filter(itemgetter("cells"), plan["file_systems"])
+    )
     largest: dict[Quota, Need] = {}
     builders: Counter[Quota] = Counter()
     for image in plan.get("images", []):
@@ -127,10 +128,11 @@ def _needs(
         ]
         needed.append(Need(quota, _largest(peaks, at_once), "lower the fleets' count or maxConcurrentFileSystems"))
     needed += _volume_needs([[cells[cell] for cell in system["cells"]] for system in systems], at_once)
-    uses: dict[Quota, list[QuotaUse]] = {}
-    for storage in (system["storage"] for system in systems if existing_id(system["storage"]) is None):
-        for use in MODELS[storage["type"]].quota_uses(storage):
-            uses.setdefault(use.quota, []).append(use)
+    uses = grouped(
+        (use.quota, use)
+        for storage in (system["storage"] for system in systems if existing_id(system["storage"]) is None)
+        for use in MODELS[storage["type"]].quota_uses(storage)
+    )
     for quota, of_quota in uses.items():
         ways = filter(None, (of_quota[0].lower, "lower maxConcurrentFileSystems"))
         needed.append(Need(quota, _largest((use.amount for use in of_quota), at_once), ", or ".join(ways)))

@@ -12,6 +12,7 @@ from matrix.input.matrix import Matrix
 from matrix.price.book import SpotPrice
 from matrix.storages.ebs import volume_queries
 from matrix.terms.charges import Query, instance_query
+from matrix.terms.grouping import grouped
 
 
 def queries(matrix: Matrix) -> list[Query]:
@@ -63,9 +64,7 @@ def spot_prices(history: Iterable[Mapping[str, Any]]) -> dict[str, SpotPrice]:
 
     An entry is a change of the price in one zone: the newest one of a zone is in force.
     """
-    entries: dict[str, list[Mapping[str, Any]]] = {}
-    for entry in history:
-        entries.setdefault(entry["InstanceType"], []).append(entry)
+    entries = grouped((entry["InstanceType"], entry) for entry in history)
     return {name: _spot_price(of_type) for name, of_type in entries.items()}
 
 

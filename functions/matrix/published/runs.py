@@ -27,6 +27,7 @@ from matrix.terms.documents.parts import Fleet, Part
 from matrix.terms.documents.result import MetricResult, PointResult, ResultDocument
 from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.findings.warnings import OfSource
+from matrix.terms.grouping import grouped
 from matrix.terms.ids import cell_id, unique_slugs
 
 NAMES = {
@@ -94,9 +95,7 @@ def _cell(group: list[Figure], file_system: str, *, is_doubtful: bool = False) -
     first = group[0]
     # Without an instance type in the source the fleet has none, so its price is unknown.
     fleet: Fleet = {"instanceType": first.instance_type or "", "count": first.instances}
-    by_row: dict[str, list[Figure]] = {}
-    for figure in group:
-        by_row.setdefault(figure.row, []).append(figure)
+    by_row = grouped((figure.row, figure) for figure in group)
     wrong = next((figure.wrong for figure in group if figure.wrong), None)
     size = f"{first.instance_type or 'untold'}-x{first.instances}{'-doubtful' if is_doubtful else ''}"
     return {

@@ -5,6 +5,7 @@ from matrix.report.html import Markup, tag
 from matrix.report.view import View
 from matrix.storages.models import metrics_of
 from matrix.terms.documents.result import ResultDocument
+from matrix.terms.grouping import grouped
 from matrix.terms.names import describe_placement, describe_tools, describe_workload
 
 # Mount options that affect the speed; the provenance has all options.
@@ -13,9 +14,7 @@ TELLING = ("vers=", "nconnect=", "rsize=", "wsize=", "tls")
 
 def built(view: View) -> Markup:
     """Return the section; empty if no topology is known."""
-    systems: dict[str, list[ResultDocument]] = {}
-    for cell in view.cells:
-        systems.setdefault(view.curve(cell), []).append(cell)
+    systems = grouped((view.curve(cell), cell) for cell in view.cells)
     # Storages that the same fleets reach in the same way share one arrow.
     paths: dict[tuple[str, str], list[Markup]] = {}
     for storage, cells in systems.items():
@@ -43,11 +42,9 @@ def built(view: View) -> Markup:
 
 def _reached(cells: list[ResultDocument]) -> tuple[str, str]:
     """Return the boxes of a storage's fleets, and the arrow from them to it."""
-    fleets: dict[str, list[int]] = {}
-    for cell in cells:
-        fleets.setdefault(str(cell["fleet"].get("instanceType", "instance")), []).append(
-            int(cell["fleet"].get("count") or 1)
-        )
+    fleets = grouped(
+        (str(cell["fleet"].get("instanceType", "instance")), int(cell["fleet"].get("count") or 1)) for cell in cells
+    )
     placed = describe_placement(cells[0]["fleet"]) or "one agent on each"
     boxes = [
         tag("div", tag("b", f"{listed(sorted(set(counts)))} × {kind}"), tag("span", placed), class_="box")

@@ -21,6 +21,7 @@ from matrix.tables.percentiles import has_refused, other_metrics_table, percenti
 from matrix.tables.service_times_table import service_times_table
 from matrix.tables.table import Table, TableCell
 from matrix.terms.figures import NOT_CARRIED_NOTE
+from matrix.terms.grouping import grouped
 from matrix.terms.measured import measured
 from matrix.terms.metrics import metric_title
 from matrix.terms.quantities import ABSENT, quantity
@@ -214,9 +215,10 @@ def _list(texts: Iterable[str]) -> Markup:
 def failed(view: View) -> Markup:
     """Cells without a result, with the reason."""
     built = failed_table(view.summary, view.curve)
-    alike: dict[tuple[str, ...], list[str]] = {}
-    for *what, why, fleet in built.texts("Storage", "Workload", "State", "Why", "Fleet"):
-        alike.setdefault((*what, why.removeprefix("not published: ")), []).append(fleet)
+    alike = grouped(
+        ((*what, why.removeprefix("not published: ")), fleet)
+        for (*what, why, fleet) in built.texts("Storage", "Workload", "State", "Why", "Fleet")
+    )
     rows = [(storage, ", ".join(fleets), *rest) for (storage, *rest), fleets in alike.items()]
     heads = ("Storage", "Fleets", "Workload", "State", "Why")
     return _section(Table.of(built.title, heads, rows).without_constants(), "failed")

@@ -10,6 +10,7 @@ from matrix.report.view import View
 from matrix.tables.ranking_table import figure_column, ranking_table
 from matrix.terms.documents.summary import Candidate, Question
 from matrix.terms.figures import describe_bounded_cost, describe_interval
+from matrix.terms.grouping import grouped
 from matrix.terms.metrics import metric_title
 from matrix.terms.quantities import Column, number, quantity
 from matrix.terms.verdicts import has_winner, judged, leading, ranked_of, winner
@@ -113,19 +114,19 @@ def _caveats(view: View, question: Question) -> list[str]:
 def _other_risks(view: View, question: Question, chosen: Candidate | None) -> list[str]:
     """Name each risk that only other storages have, with these storages."""
     known = [describe_risk(risk) for risk in (chosen["risks"] if chosen else ())]
-    storages: dict[str, list[str]] = {}
-    for candidate in judged(question):
-        for risk in candidate["risks"]:
-            storages.setdefault(describe_risk(risk), []).append(view.called(candidate))
+    storages = grouped(
+        (describe_risk(risk), view.called(candidate)) for candidate in judged(question) for risk in candidate["risks"]
+    )
     return [f"{', '.join(names)}: {words}." for words, names in storages.items() if words not in known]
 
 
 def _without_figure(view: View, question: Question) -> list[str]:
     """Name the storages that failed here, each with the reason; storages without a cell have their own line."""
-    reasons: dict[str, list[str]] = {}
-    for candidate in question["candidates"]:
-        if _is_lost(candidate):
-            reasons.setdefault(describe_verdict(candidate), []).append(view.called(candidate))
+    reasons = grouped(
+        (describe_verdict(candidate), view.called(candidate))
+        for candidate in question["candidates"]
+        if _is_lost(candidate)
+    )
     return [f"{', '.join(names)}: {why}." for why, names in reasons.items()]
 
 

@@ -12,6 +12,7 @@ from matrix.statistics.sample_size import has_enough_samples
 from matrix.terms.documents.plan import PlanDocument
 from matrix.terms.documents.result import MetricResult, PointResult, ResultDocument, SampleColumns
 from matrix.terms.documents.summary import Candidate, Decision, Question, SummaryDocument
+from matrix.terms.grouping import grouped
 from matrix.terms.measured import Measured, judged_metrics
 from matrix.terms.names import describe_placement, fleet_label, reading_order
 from matrix.terms.quantities import quantity
@@ -179,10 +180,7 @@ class View:
 
     def by(self, *names: str) -> dict[tuple[Any, ...], list[Entry]]:
         """Group the entries by the values of these attributes, in reading order."""
-        groups: dict[tuple[Any, ...], list[Entry]] = {}
-        for entry in self.entries:
-            groups.setdefault(tuple(getattr(entry, name) for name in names), []).append(entry)
-        return groups
+        return grouped((tuple((getattr(entry, name) for name in names)), entry) for entry in self.entries)
 
     @cached_property
     def tail_percentiles(self) -> Mapping[tuple[str, str, str], TailPercentile]:

@@ -9,6 +9,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, FiniteFl
 
 from matrix.samples.raw_file import Claims
 from matrix.terms.errors import InvalidSamples
+from matrix.terms.grouping import grouped
 from matrix.terms.metrics import METRICS
 
 LONGEST = 300
@@ -225,11 +226,7 @@ class Taken(NamedTuple):
 
 def by_point(files: Iterable[SampleFile]) -> dict[str, list[Taken]]:
     """Return the samples of all instances by point, in the order of the files; one pass serves all points."""
-    taken: dict[str, list[Taken]] = {}
-    for file in files:
-        for sample in file.samples:
-            taken.setdefault(sample.point, []).append(Taken(file, sample))
-    return taken
+    return grouped((sample.point, Taken(file, sample)) for file in files for sample in file.samples)
 
 
 def _is_within(sample: Sample) -> bool:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from matrix.terms.grouping import grouped
+
 if TYPE_CHECKING:
     from matrix.samples.file import Sample, SampleFile, Taken
 
@@ -65,16 +67,12 @@ def fleet_use_of(of_point: Iterable[Used]) -> dict[str, float]:
     result is the largest of these sums divided by the time since the first start: the fleet reached at least this
     rate, and a straggler cannot lower it.
     """
-    repetitions: dict[int, list[Used]] = {}
-    for use in of_point:
-        repetitions.setdefault(use.sample.repetition, []).append(use)
+    repetitions = grouped((use.sample.repetition, use) for use in of_point)
     return _medians(figure for together in repetitions.values() for figure in _together(together))
 
 
 def _medians(figures: Iterable[tuple[str, float]]) -> dict[str, float]:
-    by_name: dict[str, list[float]] = {}
-    for name, value in figures:
-        by_name.setdefault(name, []).append(value)
+    by_name = grouped((name, value) for (name, value) in figures)
     return {name: median(values) for name, values in sorted(by_name.items())}
 
 

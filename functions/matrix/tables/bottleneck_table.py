@@ -9,6 +9,7 @@ from matrix.terms.ceilings import bottlenecks, describe_limit
 from matrix.terms.documents.bottleneck import Bottleneck
 from matrix.terms.documents.result import ResultDocument
 from matrix.terms.documents.summary import SummaryDocument
+from matrix.terms.grouping import grouped
 from matrix.terms.names import describe_workload, fleet_label
 from matrix.text.bottlenecks import PROVISIONAL, describe_evidence, describe_next_limit, describe_others
 
@@ -53,14 +54,10 @@ def _contents(name: str, cell: ResultDocument, bottleneck: Bottleneck) -> Iterat
 
 def _of_storages(hits: Sequence[Hit], names: dict[str, str]) -> Iterator[Sequence[str]]:
     """Yield a row for each bottleneck of a storage, the most frequent first: in how many cells, and in which."""
-    of_storage: dict[str, list[Hit]] = {}
-    for cell, hit in hits:
-        of_storage.setdefault(names[cell["id"]], []).append((cell, hit))
+    of_storage = grouped((names[cell["id"]], (cell, hit)) for (cell, hit) in hits)
     all_cells = [cell for cell, _ in hits]
     for storage, own in of_storage.items():
-        alike: dict[tuple[str, str], list[ResultDocument]] = {}
-        for cell, hit in own:
-            alike.setdefault((hit["name"], describe_next_limit(cell, hit)), []).append(cell)
+        alike = grouped(((hit["name"], describe_next_limit(cell, hit)), cell) for (cell, hit) in own)
         for (limit, advice), those in sorted(alike.items(), key=lambda item: -len(item[1])):
             fleets = dict.fromkeys(fleet_label(cell["fleet"]) for cell in those)
             # Fleets are named if they distinguish these cells from others.

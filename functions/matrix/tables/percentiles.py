@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from matrix.tables.point_figures import shown_figures
 from matrix.tables.table import Table, TableCell, TableColumn, TableNote, TableRow, figures, row
 from matrix.terms.figures import PERCENTILES, percentile_of, percentiles_of, sample_count
+from matrix.terms.grouping import grouped
 from matrix.terms.measured import Measured
 from matrix.terms.names import describe_fleet, describe_launch, direction, marked_label, marks
 from matrix.terms.quantities import ABSENT, Column, latency, number
@@ -39,9 +40,7 @@ def percentile_tables(measured: Iterable[Measured], name: Name) -> Iterator[Tabl
 
     Behind one of fio comes a table of its reads and writes.
     """
-    groups: dict[tuple[str, str], list[Measured]] = {}
-    for each in measured:
-        groups.setdefault((each.workload, each.name), []).append(each)
+    groups = grouped(((each.workload, each.name), each) for each in measured)
     for points in groups.values():
         yield _table(points, name)
         if (apart := _reads_and_writes(points, name)).rows:

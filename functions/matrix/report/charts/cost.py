@@ -8,6 +8,7 @@ from matrix.report.charts.labels import lower, point_title, slug
 from matrix.report.view import View
 from matrix.terms.documents.summary import Question
 from matrix.terms.figures import ASSUMED_BYTES, describe_cost
+from matrix.terms.grouping import grouped
 from matrix.terms.metrics import metric_title
 from matrix.terms.quantities import money, quantity
 from matrix.text.risks import describe_risk, describe_why_median
@@ -26,9 +27,10 @@ def costs(view: View) -> Iterator[Chart]:
     """
     if not view.decision.get("is_recommendation", True):
         return
-    groups: dict[tuple[str, str, str], list[Any]] = {}
-    for question in view.decision.get("questions") or []:
-        groups.setdefault((question["workload"], question["label"], question["metric"]), []).append(question)
+    groups = grouped(
+        ((question["workload"], question["label"], question["metric"]), question)
+        for question in view.decision.get("questions") or []
+    )
     for questions in groups.values():
         is_by_tail = 2 * sum(not question.get("why_median") for question in questions) > len(questions)
         priced = [
@@ -81,9 +83,7 @@ def _chart(
     named = metric_title(question["metric"], workload)
     slow = f"P{level:g} of {lower(named)}"
     front = _front(priced)
-    by_storage: dict[str, list[Priced]] = {}
-    for pair in priced:
-        by_storage.setdefault(pair[1]["storage"], []).append(pair)
+    by_storage = grouped((pair[1]["storage"], pair) for pair in priced)
     styles = {entry.storage: entry.style for entry in view.entries}
     series = [
         line

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from matrix.report.charts.chart import MAX_SERIES, Chart, Series, few_lines, thinned
 from matrix.report.view import Entry, View
+from matrix.terms.grouping import grouped
 
 # Words for each counter.
 COUNTERS = {
@@ -19,10 +20,7 @@ HEADS = ("Storage", "Point", "Instance", "Repetition", "Median burst MB/s", "Med
 
 def curves(view: View) -> Iterator[Chart]:
     """One chart for each cell with rates of each second."""
-    cells: dict[str, list[Entry]] = {}
-    for entry in view.entries:
-        if entry.point.get("rates"):
-            cells.setdefault(entry.cell["id"], []).append(entry)
+    cells = grouped((entry.cell["id"], entry) for entry in view.entries if entry.point.get("rates"))
     for number, entries in enumerate(cells.values(), start=1):
         yield _chart(view, number, entries)
 

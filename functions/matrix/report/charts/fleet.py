@@ -7,16 +7,14 @@ from typing import Any
 
 from matrix.report.charts.chart import MAX_ROWS, Chart, Series, parts_of, thinned
 from matrix.report.view import Entry, View
+from matrix.terms.grouping import grouped
 
 # More ticks of a row would hide each other.
 MAX_INSTANCES = 50
 
 
 def _by_cell(view: View) -> dict[str, list[Entry]]:
-    cells: dict[str, list[Entry]] = {}
-    for entry in view.entries:
-        cells.setdefault(entry.cell["id"], []).append(entry)
-    return cells
+    return grouped((entry.cell["id"], entry) for entry in view.entries)
 
 
 def _cell_name(entry: Entry) -> str:
@@ -92,10 +90,9 @@ def _relative(entries: Sequence[Entry]) -> dict[str, float]:
     """Return each instance's median divided by the fleet's, as the geometric mean over all points."""
     logs: dict[str, list[float]] = {}
     for entry in entries:
-        values: dict[str, list[float]] = {}
-        for instance, value in _values(entry):
-            if value is not None and value > 0:
-                values.setdefault(str(instance), []).append(float(value))
+        values = grouped(
+            (str(instance), float(value)) for (instance, value) in _values(entry) if value is not None and value > 0
+        )
         # For a few values numpy's median takes twenty times as long, and a run has thousands of them.
         medians = {instance: median(rates) for instance, rates in values.items()}
         middle = median(medians.values()) if medians else 0.0

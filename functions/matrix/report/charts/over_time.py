@@ -7,6 +7,7 @@ from typing import Literal, TypeAlias
 from matrix.report.charts.chart import MAX_SERIES, SINCE_STEP, Chart, Series, few_lines
 from matrix.report.view import Entry, View
 from matrix.terms.documents.result import OverTime
+from matrix.terms.grouping import grouped
 from matrix.terms.quantities import quantity
 
 # A page has charts of at most MAX_CELLS cells, with the largest fleets, and about POINTS points in all their lines.
@@ -72,11 +73,7 @@ def left_out(view: View) -> str:
 
 
 def _watched(view: View) -> dict[str, list[Entry]]:
-    cells: dict[str, list[Entry]] = {}
-    for entry in view.entries:
-        if entry.point.get("over_time"):
-            cells.setdefault(entry.cell["id"], []).append(entry)
-    return cells
+    return grouped((entry.cell["id"], entry) for entry in view.entries if entry.point.get("over_time"))
 
 
 def _lines(entries: Sequence[Entry], unit: Counted) -> list[Line]:

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from matrix.report.charts.chart import MAX_ROWS, Chart, Series, is_wide, parts_of, segments
 from matrix.report.charts.labels import describe_interval, describe_percentile, lower, slug
 from matrix.report.view import Entry, View
+from matrix.terms.grouping import grouped
 from matrix.terms.quantities import Column
 
 
@@ -14,9 +15,7 @@ def bands(view: View) -> Iterator[Chart]:
         if len(entries) <= MAX_ROWS:
             yield _band(view, workload, _ranked(entries))
             continue
-        labels: dict[str, list[Entry]] = {}
-        for entry in entries:
-            labels.setdefault(entry.label, []).append(entry)
+        labels = grouped((entry.label, entry) for entry in entries)
         for label, of_label in labels.items():
             for part, which in parts_of(_ranked(of_label), MAX_ROWS):
                 yield _band(view, f"{workload}, {label}", part, which)

@@ -10,6 +10,7 @@ from matrix.answer.scaling.series import Series as Measured
 from matrix.report.charts.chart import Chart, Series, is_wide
 from matrix.report.charts.labels import describe_interval, describe_percentile, lower, median_heads, point_title, slug
 from matrix.report.view import Entry, View
+from matrix.terms.grouping import grouped
 from matrix.terms.objectives import BEST_VALUE_WITHIN
 from matrix.terms.quantities import quantity
 
@@ -35,10 +36,9 @@ def scaling(view: View) -> Iterator[Chart]:
 
 def _curves(entries: Sequence[Entry]) -> dict[str, list[Entry]]:
     """Return the points of each storage that was measured with fleets of several sizes, by rising size."""
-    by_storage: dict[str, list[Entry]] = {}
-    for entry in sorted(entries, key=lambda entry: entry.instances):
-        if not entry.left_out:
-            by_storage.setdefault(entry.storage, []).append(entry)
+    by_storage = grouped(
+        (entry.storage, entry) for entry in sorted(entries, key=lambda entry: entry.instances) if not entry.left_out
+    )
     return {storage: curve for storage, curve in by_storage.items() if len({each.instances for each in curve}) > 1}
 
 

@@ -13,6 +13,7 @@ from matrix.report.charts.totals import BUILDS, done_per_s
 from matrix.report.charts.watched import in_charts, kept_of, most_watched, moved_bytes
 from matrix.report.view import Entry, View
 from matrix.terms.documents.result import SampleColumns
+from matrix.terms.grouping import grouped
 from matrix.terms.metrics import METRICS
 from matrix.terms.quantities import quantity
 
@@ -31,10 +32,9 @@ def timelines(view: View, *, is_page: bool = True) -> Iterator[Chart]:
 
     A page has the latter only for as many cells as it has room for, with the largest fleets.
     """
-    cells: dict[tuple[str, int], list[Entry]] = {}
-    for entry in view.entries:
-        for launch, of_launch in _launches(entry):
-            cells.setdefault((entry.cell["id"], launch), []).append(of_launch)
+    cells = grouped(
+        ((entry.cell["id"], launch), of_launch) for entry in view.entries for (launch, of_launch) in _launches(entry)
+    )
     shown = list(cells.values())[: MAX_CELLS if is_page else None]
     most = min(MAX_POINTS, max(MIN_POINTS, POINTS // max(1, len(shown))))
     watched = sorted((cell[0] for cell in shown if kept_of(view, cell[0])), key=lambda entry: -entry.instances)

@@ -10,6 +10,7 @@ from matrix.report.charts.chart import NEAR_LIMIT, Chart, Series
 from matrix.report.charts.labels import point_title, slug
 from matrix.report.view import Entry, View
 from matrix.samples.moved import WORKED
+from matrix.terms.grouping import grouped
 from matrix.terms.quantities import quantity
 
 BUILDS, RUNS = "builds/h", "runs/h"
@@ -34,9 +35,9 @@ def totals(view: View) -> Iterator[Chart]:
         known = [(entry, total) for entry in entries if not entry.left_out and (total := _total(entry)) is not None]
         # One chart has one unit, and one way in which its figures came about.
         alike = [(entry, value) for entry, (value, unit, way) in known if (unit, way) == known[0][1][1:]]
-        by_storage: dict[str, list[tuple[Entry, float]]] = {}
-        for entry, value in sorted(alike, key=lambda pair: pair[0].instances):
-            by_storage.setdefault(entry.storage, []).append((entry, value))
+        by_storage = grouped(
+            (entry.storage, (entry, value)) for (entry, value) in sorted(alike, key=lambda pair: pair[0].instances)
+        )
         curves = [curve for curve in by_storage.values() if len({entry.instances for entry, _ in curve}) > 1]
         if curves:
             yield _chart(view, workload, label, curves, *known[0][1][1:])

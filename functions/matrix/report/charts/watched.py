@@ -18,6 +18,7 @@ from matrix.samples.moved import MINUTE_S
 from matrix.storages.metrics import Counted, StorageMetrics
 from matrix.storages.models import metrics_of
 from matrix.terms.documents.watched import CloudWatchMetrics
+from matrix.terms.grouping import grouped
 from matrix.terms.quantities import quantity
 
 # A page has room for five charts of each of this many cells; with more cells, the largest fleets have them.
@@ -276,9 +277,7 @@ def _steps(line: Line, most: int, begun: float) -> tuple[list[float], list[float
     """Return the times and values of a line's changes; a missing period is a gap and not zero."""
     length = line.period_s * _merged(line, most)
     first = min(line.values)
-    merged: dict[int, list[float]] = {}
-    for at, value in line.values.items():
-        merged.setdefault(int((at - first) // length), []).append(value)
+    merged = grouped((int((at - first) // length), value) for (at, value) in line.values.items())
     x: list[float] = []
     y: list[float | None] = []
     for index in range(max(merged) + 1):
