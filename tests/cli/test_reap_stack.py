@@ -202,7 +202,7 @@ def test_a_stack_of_something_else_is_refused(stack, matrix):
     ],
 )
 def test_a_client_repeats_its_requests_as_its_caller_can_bear(service, how, attempts, read_timeout_s):
-    deployment = Deployment("aws", "s", "eu-west-1", endpoint=None, access_key="a", secret_key="b")  # noqa: S106
+    deployment = Deployment("aws", "s", "eu-west-1", endpoint=None, access_key="a", secret_key="b")
 
     config = deployment.client(service, **how).meta.config
 
