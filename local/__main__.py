@@ -78,7 +78,7 @@ def main() -> int:
 
 def _serve(cloud: "Cloud", moments: Moments, log: Path | None) -> int:
     """Serve from the start signal until the end signal; errors in between are written to `log`, if there is one."""
-    from local.corrections.names import MotoChangedError
+    from local.corrections.moto_version import MotoChangedError
     from local.deploy import DeployError
     from local.instances.vm.image import ImageUnavailableError
     from local.server import CloudRunningError, FolderUnusableError, PortTakenError

@@ -14,7 +14,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from local import quick_start, recording, sweeping
 from local.admission import Admission, Application
-from local.corrections import names
+from local.corrections import moto_version
 from local.corrections.clients import ACCOUNT, Operator
 from local.deploy import Deployment
 from local.faults.injection import Faults
@@ -72,7 +72,7 @@ class Cloud:
         service_models.read_quickly()
         quick_start.load_only(self.options.region)
         quick_start.load_sam_as_needed()
-        names.check()
+        moto_version.check()
         import local.corrections.cloudformation
         import local.functions.runtime
         import local.instances.player
