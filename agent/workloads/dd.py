@@ -9,7 +9,6 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import agent
 from agent.errors import ReadBackWrong, SourceDoesNotFit, WorkIncomplete
 from agent.machine import fsync_check, host
 from agent.machine.workspace import Workspace, free_bytes
@@ -121,12 +120,11 @@ def _engine(job: Job, step: Step, workspace: Workspace) -> Trial:
             steadiness = done.steadiness(params)
         command = f"pwrite of {size} bytes, {SYNC[params['sync']]}, in {done.who}"
         command += read_back(plan, workspace.scratch) if params.get("verify") else ""
-        tool = {"name": "engine", "version": agent.VERSION, "command": command, **done.how}
         # An emulated storage's data need never reach this machine's disk.
         reached = {} if job.emulation else {"write": total}
         # Emulated writes are durable by definition: nothing is synchronised.
         warnings = [] if job.emulation else unsynchronised
-        outcome = Outcome(metrics, {"bytes": total}, tool, raw, warnings, done.worked_ns, reached)
+        outcome = Outcome(metrics, {"bytes": total}, done.tool(command), raw, warnings, done.worked_ns, reached)
         outcome.steadiness = steadiness
         outcome.operations = done.operations_by()
         return outcome

@@ -7,9 +7,8 @@ import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import agent
 from agent.errors import WorkIncomplete
-from agent.machine.workspace import HANDS, Workspace, remove
+from agent.machine.workspace import HANDS, Workspace
 from agent.programs import tools as tool_box
 from agent.programs.processes import Armed, Command, Ended
 from agent.workloads import engines
@@ -104,8 +103,6 @@ def _fill(names: list[str], size: int) -> None:
 
 def _engine(job: Job, step: Step, directories: list[str], workspace: Workspace) -> Trial:
     params, workers = step.params, len(directories)
-    pilot = workspace.target / "pilot"
-    pilot.mkdir()
     plan = {
         "phase": "delete",
         "file_bytes": params["file_bytes"],
@@ -116,13 +113,9 @@ def _engine(job: Job, step: Step, directories: list[str], workspace: Workspace) 
         "prefix": PREFIX,
         "counts": [params["files"] // workers] * workers,
         "renamed": [0] * workers,
-        "pilot_directory": str(pilot),
-        "mode": "auto",
         "sync": "none",
-        "emulation": engines.emulation(job, step, workspace),
     }
-    armed = engines.arm("phases", plan, workspace.scratch)
-    remove(pilot)
+    armed = engines.arm_with_pilot("phases", plan, workspace.target / "pilot", job, step, workspace)
 
     def read(armed: Armed, ended: list[Ended]) -> Outcome:
         del armed
@@ -134,8 +127,7 @@ def _engine(job: Job, step: Step, directories: list[str], workspace: Workspace) 
             **done.latency_metrics("delete_lat"),
             "longest_stall_s": done.longest_stall_s,
         }
-        command = f"unlink in {done.who}, the directories stay"
-        tool = {"name": "engine", "version": agent.VERSION, "command": command, **done.how}
+        tool = done.tool(f"unlink in {done.who}, the directories stay")
         raw = {HISTOGRAMS: done.histograms("delete_lat")}
         outcome = Outcome(metrics, {"files": done.operations}, tool, raw, worked_ns=done.worked_ns)
         outcome.operations = done.operations_by()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-import agent
 from agent.board.blackboard import new_client, new_session, translated
 from agent.engine.worker_pool import share
 from agent.errors import JobInvalid
@@ -68,12 +67,9 @@ def outcome(done: engines.Report, params: dict[str, Any]) -> Outcome:
     """Seconds from close() until each file was listed."""
     metrics = {f"visible_p{p}_s": histogram.percentile(done.bins, p) / 1e9 for p in PERCENTS}
     metrics.update({"visible_p100_s": done.longest_ns / 1e9, "duration_s": done.duration_s})
-    tool = {
-        "name": "engine",
-        "version": agent.VERSION,
-        "command": f"write {params['files']} files of {params['file_bytes']} bytes and list the bucket each second "
-        f"until each is an object, in {done.who}",
-        **done.how,
-    }
+    tool = done.tool(
+        f"write {params['files']} files of {params['file_bytes']} bytes and list the bucket each second "
+        f"until each is an object, in {done.who}"
+    )
     work = {"files": params["files"], "write_bytes": params["files"] * params["file_bytes"]}
     return Outcome(metrics, work, tool, {HISTOGRAMS: done.histograms("visible_lat")}, worked_ns=done.worked_ns)

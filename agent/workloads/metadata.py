@@ -14,7 +14,6 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import agent
 from agent.engine import phases
 from agent.engine.worker_pool import share
 from agent.errors import WorkIncomplete
@@ -63,8 +62,6 @@ def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
     params = step.params
     files = Files.of(step, workspace)
     workers = files.workers_of(params["phase"])
-    pilot = workspace.target / "pilot"
-    pilot.mkdir()
     plan = {
         **{name: params[name] for name in ("phase", "file_bytes", "stonewall", "at_most_s")},
         "threads": workers,
@@ -72,14 +69,10 @@ def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
         "prefix": files.prefix,
         "counts": files.counts,
         "renamed": files.renamed,
-        "pilot_directory": str(pilot),
-        "mode": "auto",
         # Changes on a shared storage already have the latency of durable ones, so the emulation adds no sync to it.
         "sync": "none" if (job.emulation or {}).get("shared") else params["sync"],
-        "emulation": engines.emulation(job, step, workspace),
     }
-    armed = engines.arm("phases", plan, workspace.scratch)
-    remove(pilot)
+    armed = engines.arm_with_pilot("phases", plan, workspace.target / "pilot", job, step, workspace)
 
     def read(armed: Armed, ended: list[Ended]) -> Outcome:
         del armed
@@ -115,12 +108,7 @@ def outcome(params: dict[str, Any], done: engines.Report, files: int) -> Outcome
         metrics["longest_stall_s"] = done.longest_stall_s
     sync = SYNCS[params["sync"]] if params["phase"] in phases.CHANGES else ""
     most = f", for at most {params['at_most_s']} s" if params["at_most_s"] else ""
-    tool = {
-        "name": "engine",
-        "version": agent.VERSION,
-        "command": f"{HOW[params['phase']]}{sync}{WALLS[params['stonewall']]}{most}, in {done.who}",
-        **done.how,
-    }
+    tool = done.tool(f"{HOW[params['phase']]}{sync}{WALLS[params['stonewall']]}{most}, in {done.who}")
     raw = {HISTOGRAMS: done.histograms(f"{name}_lat")}
     operations = done.operations_by()
     return Outcome(metrics, {"files": files}, tool, raw, worked_ns=done.worked_ns, operations=operations)

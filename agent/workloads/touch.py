@@ -6,10 +6,9 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import agent
 from agent.engine.worker_pool import share
 from agent.errors import WorkIncomplete
-from agent.machine.workspace import Workspace, count_files, remove
+from agent.machine.workspace import Workspace, count_files
 from agent.programs import tools as tool_box
 from agent.programs.processes import Armed, Command, Ended
 from agent.workloads import engines
@@ -109,21 +108,16 @@ def _directories(target: Path, threads: int, kind: str) -> list[str]:
 
 def _engine(job: Job, step: Step, directories: list[str], workspace: Workspace) -> Trial:
     params = step.params
-    pilot = workspace.target.parent / f"{workspace.target.name}-pilot"
-    pilot.mkdir()
     plan = {
         "files": params["files"],
         "threads": params["threads"],
         "directories": directories,
-        "pilot_directory": str(pilot),
-        "mode": "auto",
         # Creates on a shared storage already have the latency of durable ones, so the emulation adds no sync to it.
         "sync": "none" if (job.emulation or {}).get("shared") else params["sync"],
-        "emulation": engines.emulation(job, step, workspace),
         "open_loop": engines.open_loop(job, step, workspace),
     }
-    armed = engines.arm("creates", plan, workspace.scratch)
-    remove(pilot)
+    pilot = workspace.target.parent / f"{workspace.target.name}-pilot"
+    armed = engines.arm_with_pilot("creates", plan, pilot, job, step, workspace)
 
     def read(armed: Armed, ended: list[Ended]) -> Outcome:
         del armed
@@ -142,13 +136,8 @@ def engine_outcome(done: engines.Report, params: dict[str, Any]) -> Outcome:
     if params["sync"] != "end":
         # There the last create waits for all others, which is not a stall.
         metrics["longest_stall_s"] = done.longest_stall_s
-    tool = {
-        "name": "engine",
-        "version": agent.VERSION,
-        "command": f"open(O_CREAT) + close{SYNCS[params['sync']]} in {done.who}" + engines.describe_rate(params),
-        **done.how,
-        **done.open_loop(params),
-    }
+    command = f"open(O_CREAT) + close{SYNCS[params['sync']]} in {done.who}" + engines.describe_rate(params)
+    tool = {**done.tool(command), **done.open_loop(params)}
     raw = {HISTOGRAMS: done.histograms("create_lat")}
     outcome = Outcome(metrics, {"files": done.operations}, tool, raw, done.warnings(params), worked_ns=done.worked_ns)
     outcome.operations = done.operations_by()
