@@ -7,6 +7,7 @@ import json
 import os
 import stat
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -76,6 +77,12 @@ class Deployment:
         with _MAKING:
             session = session_of(self.environment, self.access_key, self.secret_key)
             return client_of(session, service, self.region, self.endpoint, self.environment, manner)
+
+    def objects(self, prefix: str) -> Iterator[dict[str, Any]]:
+        """Yield what S3 lists of each object of the results bucket below a prefix."""
+        pages = self.client("s3").get_paginator("list_objects_v2")
+        for page in pages.paginate(Bucket=self.outputs["BucketName"], Prefix=prefix):
+            yield from page.get("Contents", [])
 
 
 # Threads may use one client, but must not make clients of one session at the same time.

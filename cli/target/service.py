@@ -3,7 +3,7 @@
 import json
 import secrets
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal
@@ -147,36 +147,42 @@ class Service:
         that only the rows that are shown are read, and paid for.
         """
         names = {f"#{column}": column for column in PROGRESS_COLUMNS}
-        pages = self._table.get_paginator("query").paginate(
-            TableName=self.deployment.outputs["TableName"],
-            KeyConditionExpression="PK = :run AND SK BETWEEN :first AND :last",
+        rows = self._rows(
+            "PK = :run AND SK BETWEEN :first AND :last",
+            {":run": f"RUN#{run}", ":first": "CELL#", ":last": "PLAN"},
             ProjectionExpression=", ".join(names),
             ExpressionAttributeNames=names,
-            ExpressionAttributeValues={":run": {"S": f"RUN#{run}"}, ":first": {"S": "CELL#"}, ":last": {"S": "PLAN"}},
         )
         # Casts here and below: only the stack's functions write the table, and DynamoDB has no types.
-        return [cast("ProgressRow", plain_row(row)) for page in pages for row in page["Items"]]
+        return [cast("ProgressRow", row) for row in rows]
 
     def point_rows(self, run: str, cell: str) -> list[PointMetrics]:
         """Return id and metrics of each of a cell's points, with their percentiles; empty before it is measured."""
-        pages = self._table.get_paginator("query").paginate(
-            TableName=self.deployment.outputs["TableName"],
-            KeyConditionExpression="PK = :run AND begins_with(SK, :points)",
+        rows = self._rows(
+            "PK = :run AND begins_with(SK, :points)",
+            {":run": f"RUN#{run}", ":points": f"POINT#{cell}#"},
             ProjectionExpression="#id, #metrics",
             ExpressionAttributeNames={"#id": "id", "#metrics": "metrics"},
-            ExpressionAttributeValues={":run": {"S": f"RUN#{run}"}, ":points": {"S": f"POINT#{cell}#"}},
         )
-        return [cast("PointMetrics", plain_row(row)) for page in pages for row in page["Items"]]
+        return [cast("PointMetrics", row) for row in rows]
 
     def has_open_receipt(self, run: str) -> bool:
         """Return whether a run was planned, and no sweep has completed its receipt with all its resources yet."""
-        answer = self._table.query(
-            TableName=self.deployment.outputs["TableName"],
-            KeyConditionExpression="PK = :open AND SK = :run",
-            ExpressionAttributeValues={":open": {"S": OPEN_RECEIPTS}, ":run": {"S": run}},
-            ConsistentRead=True,
+        return any(self._rows("PK = :open AND SK = :run", {":open": OPEN_RECEIPTS, ":run": run}, ConsistentRead=True))
+
+    def _rows(self, condition: str, values: Mapping[str, str], **query: Any) -> Iterator[dict[str, Any]]:
+        """Yield the rows whose keys meet a condition."""
+        pages = (
+            self.deployment.client("dynamodb")
+            .get_paginator("query")
+            .paginate(
+                TableName=self.deployment.outputs["TableName"],
+                KeyConditionExpression=condition,
+                ExpressionAttributeValues={name: {"S": value} for name, value in values.items()},
+                **query,
+            )
         )
-        return bool(answer["Items"])
+        return (plain_row(row) for page in pages for row in page["Items"])
 
     def document(self, run: str, name: str) -> dict[str, Any] | None:
         """Return a document of a run from the bucket, such as summary.json; None if it does not exist.
@@ -201,11 +207,7 @@ class Service:
     def names(self, run: str, below: str = "") -> Iterator[str]:
         """Yield the names within a run of all its objects, or of those `below` a prefix, such as cells/."""
         top = f"runs/{run}/"
-        pages = self._bucket.get_paginator("list_objects_v2").paginate(
-            Bucket=self.deployment.outputs["BucketName"], Prefix=f"{top}{below}"
-        )
-        for page in pages:
-            yield from (listed["Key"].removeprefix(top) for listed in page.get("Contents", []))
+        return (listed["Key"].removeprefix(top) for listed in self.deployment.objects(f"{top}{below}"))
 
     def runs(self) -> Iterator[str]:
         """Yield the names of all runs that have any objects in the bucket, in order."""
@@ -236,10 +238,7 @@ class Service:
 
     def baselines(self) -> list[str]:
         """Return the names of the baselines, in order."""
-        pages = self._bucket.get_paginator("list_objects_v2").paginate(
-            Bucket=self.deployment.outputs["BucketName"], Prefix=BASELINES
-        )
-        keys = (listed["Key"] for page in pages for listed in page.get("Contents", []))
+        keys = (listed["Key"] for listed in self.deployment.objects(BASELINES))
         return sorted({key.removeprefix(BASELINES).partition("/")[0] for key in keys})
 
     def baseline(self, name: str) -> bytes | None:
@@ -289,10 +288,6 @@ class Service:
     @property
     def _states(self) -> Any:
         return self.deployment.client("stepfunctions")
-
-    @property
-    def _table(self) -> Any:
-        return self.deployment.client("dynamodb")
 
     @property
     def _bucket(self) -> Any:

@@ -87,12 +87,8 @@ class Traces:
     def listing(self, run: str, below: str) -> Iterator[tuple[str, float]]:
         """Yield the name below a prefix of a run's folder, and the time (epoch seconds), of each object there."""
         prefix = f"runs/{run}/{below}"
-        pages = self._bucket.get_paginator("list_objects_v2").paginate(
-            Bucket=self.deployment.outputs["BucketName"], Prefix=prefix
-        )
-        for page in pages:
-            for listed in page.get("Contents", []):
-                yield listed["Key"].removeprefix(prefix), listed["LastModified"].timestamp()
+        for listed in self.deployment.objects(prefix):
+            yield listed["Key"].removeprefix(prefix), listed["LastModified"].timestamp()
 
     def log_lines(self, function: str, since: float, until: float) -> LogLines:
         """Return the lines that a function (by its ARN) logged from `since` to `until`, both in epoch seconds."""
@@ -126,10 +122,6 @@ class Traces:
     @property
     def _states(self) -> Any:
         return self.deployment.client("stepfunctions")
-
-    @property
-    def _bucket(self) -> Any:
-        return self.deployment.client("s3")
 
 
 def _said_at(line: str) -> float:
