@@ -56,7 +56,7 @@ def set_(
     shelf = lasting(found.store)
     before = baselines.put(shelf, name, summary["run"], summary["name"])
     if as_json:
-        typer.echo(json.dumps(baselines.get(shelf, name), indent=2, ensure_ascii=False))
+        terminal.print_json(baselines.get(shelf, name))
         return
     changed = f" (before: {before['run']})" if before and before["run"] != summary["run"] else ""
     console = terminal.stdout()
@@ -79,7 +79,7 @@ def list_(
     shelf = Place(local, stack, region).shelf()
     listed = baselines.all_of(shelf)
     if as_json:
-        typer.echo(json.dumps(listed, indent=2, ensure_ascii=False))
+        terminal.print_json(listed)
     elif listed:
         heads = (TableColumn("Baseline", "id"), TableColumn("Run", "id"), "Matrix", "Set")
         rows = [(each["name"], each["run"], each["matrix"], instant(each["set_at"])) for each in listed]

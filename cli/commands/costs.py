@@ -1,6 +1,5 @@
 """`matrix costs`: the costs of runs, by owner, matrix and month."""
 
-import json
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from enum import StrEnum
@@ -56,7 +55,7 @@ def costs(
 
     rows = spent(_receipts(place.store()))
     if format_ is Format.JSON:
-        typer.echo(json.dumps(rows, indent=2, ensure_ascii=False))
+        terminal.print_json(rows)
     elif format_ is Format.CSV:
         typer.echo(csv_table(spending_table(rows)), nl=False)
     elif rows:

@@ -1,6 +1,5 @@
 """`matrix fit`: the scaling law of a series of measurements, and predictions for other sizes."""
 
-import json
 from pathlib import Path
 from typing import Annotated
 
@@ -40,7 +39,7 @@ def fit(
         raise typer.Exit(ExitCode.BAD_INPUT) from None
     report = scaling.report(series)
     if is_for_program:
-        typer.echo(json.dumps(report, indent=2, ensure_ascii=False))
+        terminal.print_json(report)
     else:
         from cli.tables import fit_tables
 

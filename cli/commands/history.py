@@ -1,6 +1,5 @@
 """`matrix history`: one cell over all runs that measured it, and where it changed."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
@@ -55,7 +54,7 @@ def history(
         shown = ", ".join(near[:MAX_NAMES]) or "none: `matrix run FILE` measures some"
         raise UnknownRun(f"no run has measured a cell {cell}", f"cells that are known: {shown}")
     if as_json:
-        typer.echo(json.dumps([track_document(track, runs) for track in tracks], indent=2, ensure_ascii=False))
+        terminal.print_json([track_document(track, runs) for track in tracks])
     else:
         several = [track for track in tracks if all_ or len(track.measured) > 1]
         if not several and len(tracks) <= MAX_ALONE:

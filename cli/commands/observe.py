@@ -1,6 +1,5 @@
 """`matrix observe`: the usage of an existing volume or file system, and alternatives for that load."""
 
-import json
 import time
 from typing import TYPE_CHECKING, Annotated
 
@@ -48,7 +47,7 @@ def observe(
         target = Deployment("aws", deployment.DEFAULT_STACK, deployment.chosen_region(region), endpoint=None)
     observed = _observed(target, storage, days)
     if as_json:
-        typer.echo(json.dumps(observed, indent=2, ensure_ascii=False))
+        terminal.print_json(observed)
     else:
         observed_tables.show(terminal.stdout(), observed)
 

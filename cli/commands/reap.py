@@ -1,6 +1,5 @@
 """`matrix reap`: delete the leftovers of runs."""
 
-import json
 import re
 import shlex
 from typing import Annotated, Any
@@ -92,7 +91,7 @@ def _seconds(age: str) -> float:
 
 def _finish(answer: dict[str, Any], options_again: str, *, dry_run: bool, as_json: bool) -> None:
     if as_json:
-        typer.echo(json.dumps(answer, indent=2))
+        terminal.print_json(answer)
     else:
         _show(answer, dry_run)
     for kind, reason in answer.get("unasked", {}).items():

@@ -95,7 +95,7 @@ def _show_beside(summary: SummaryDocument, format_: Format) -> None:
     rows = beside(summary)
     table = beside_table(rows)
     if format_ is Format.JSON:
-        typer.echo(json.dumps(rows, indent=2, ensure_ascii=False))
+        terminal.print_json(rows)
     elif format_ is Format.CSV:
         typer.echo(csv_table(table), nl=False)
     elif format_ is Format.MARKDOWN:

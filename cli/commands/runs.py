@@ -1,9 +1,6 @@
 """`matrix runs`: the list of runs."""
 
-import json
 from dataclasses import asdict, dataclass
-
-import typer
 
 from cli.inputs import options
 from cli.messages import terminal
@@ -56,7 +53,7 @@ def runs(
     place = Place(local, stack, region)
     listed = _of_service(place.service()) if place.is_on_aws else _local()
     if as_json:
-        typer.echo(json.dumps([asdict(run) for run in listed], indent=2))
+        terminal.print_json([asdict(run) for run in listed])
     elif listed:
         rich_tables.show(terminal.stdout(), _table(listed))
     else:

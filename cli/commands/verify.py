@@ -51,7 +51,7 @@ def verify(
     with _target(Place(local, stack, region)) as target:
         document = _verified(target, also=with_, record=record, yes=yes or local)
     if as_json:
-        typer.echo(json.dumps(document, indent=2, ensure_ascii=False))
+        terminal.print_json(document)
     else:
         terminal.stdout().print(f"What was compared: {PAGE}, {DOCUMENT}")
     raise typer.Exit(ExitCode.MEASURED if document["is_good"] else ExitCode.FAILED)

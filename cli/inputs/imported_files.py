@@ -141,7 +141,7 @@ def show(rows: Sequence[Row], table: Table, format_: Format) -> None:
     if format_ is Format.CSV:
         typer.echo(csv_table(table), nl=False)
     elif format_ is Format.JSON:
-        typer.echo(json.dumps([asdict(row) for row in rows], indent=2, ensure_ascii=False))
+        terminal.print_json([asdict(row) for row in rows])
     else:
         rich_tables.show(terminal.stdout(), table)
 
