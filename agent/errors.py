@@ -92,7 +92,7 @@ class CacheMissing(AgentError):
 
 
 class StorageReadOnly(AgentError):
-    """The storage that the run works on lets nobody write."""
+    """The storage that the run works on is read-only."""
 
 
 class RootSquashed(AgentError):

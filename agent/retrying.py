@@ -58,7 +58,7 @@ class Series:
                 self._first_at = time.monotonic()
             _open[id(self)] = self
         if not verdict.is_retryable:
-            LOG.error("%s: given up, no further attempt mends this: %s", self.what, verdict.reason)
+            LOG.error("%s: given up, no retry can fix this: %s", self.what, verdict.reason)
             self._forget()
         elif is_first:
             LOG.warning("%s: tried again after: %s", self.what, verdict.reason)

@@ -137,7 +137,7 @@ class Session:
         try:
             volumes = retried("the volumes of this instance", said, patience(VOLUMES_S, PAUSE_S))
         except GaveUp as err:
-            why = f"nobody has said within {VOLUMES_S:g} s which volumes are this instance's: {err.__cause__}"
+            why = f"after {VOLUMES_S:g} s it is unknown which volumes are this instance's: {err.__cause__}"
             raise DeviceRefused(why) from err
         return {**mount, "volumes": volumes}
 

@@ -68,7 +68,7 @@ class Admission:
             return _error(request, 403, err.code, str(err), start_response)
         if service in NOT_PLAYED:
             why = f"The local cloud has no {service}; `matrix` has a price book."
-            # Not a denial: nobody lacks a right.
+            # Not a denial: no right is missing.
             return _error(request, 400, "UnknownOperationException", why, start_response)
         if refusal := self._refusal(request, service):
             return _error(request, 400, refusal.code, refusal.message, start_response)

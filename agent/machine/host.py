@@ -103,9 +103,9 @@ def _chrony_warnings(tracking: dict[str, Any] | None, *, is_shared: bool) -> lis
     if tracking is None:
         if is_shared:
             return []
-        return ["chrony does not answer, so nobody knows by how much this instance did not start with its fleet"]
+        return ["chrony does not answer, so it is unknown how far from its fleet this instance started"]
     if not tracking["is_synchronised"]:
-        return ["chrony has no time source, so nobody knows by how much this instance did not start with its fleet"]
+        return ["chrony has no time source, so it is unknown how far from its fleet this instance started"]
     if abs(tracking["offset_s"]) <= FAR_OFF_S:
         return []
     return [

@@ -60,7 +60,7 @@ def summary(
     }
     document = run_summary(**facts, left_behind=[]) if is_damaged else interrupted_summary(**facts)
     measured = document["totals"]["measured"]
-    total = f"{document['totals']['cells']} cells" if plan else "nobody knows how many cells"
+    total = f"{document['totals']['cells']} cells" if plan else "an unknown number of cells"
     if is_damaged:
         sentence = f"summary.json cannot be read: this is put together from the results of {len(results)} of {total}"
     else:
@@ -103,5 +103,5 @@ def _plan_of(run: str, results: list[ResultDocument], environment: str) -> PlanD
 
 def _why(execution: Execution | None) -> str:
     if execution is None:
-        return "nobody knows why"
+        return "reason unknown"
     return ": ".join(word for word in (execution.status, execution.error) if word)

@@ -185,7 +185,7 @@ def test_the_volumes_of_an_instance_are_those_that_launch_fleet_has_said_and_non
 
 def test_an_agent_that_is_told_of_no_volumes_writes_on_none(monkeypatch):
     monkeypatch.setattr(session, "VOLUMES_S", 0)
-    with pytest.raises(DeviceRefused, match="nobody has said"):
+    with pytest.raises(DeviceRefused, match="it is unknown which volumes"):
         _session(_Board())._own({"kind": "ebs-device", "devices": ["/dev/sdf"]})
 
 

@@ -65,7 +65,7 @@ def test_a_failure_that_no_attempt_mends_is_raised_as_it_is(caplog):
         retried("the mark", call, itertools.repeat(0.0))
 
     assert call.calls == 1
-    assert lines(caplog, "the mark: given up, no further attempt mends this: Parameter validation failed: Unknown")
+    assert lines(caplog, "the mark: given up, no retry can fix this: Parameter validation failed: Unknown")
 
 
 def test_who_runs_out_of_patience_says_how_often_how_long_and_the_last_reason():
