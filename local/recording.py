@@ -15,7 +15,7 @@ from local.roles.signatures import claim_of
 
 VARIABLE = "STORAGE_MATRIX_RECORD"
 # Longer bodies are objects: agents, pages and data. Our documents have some 100 kB.
-LONGEST_BODY = 1_000_000
+MAX_BODY_BYTES = 1_000_000
 Application = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
 
 
@@ -62,4 +62,4 @@ class Recorder:
 
 def _encoded(body: bytes) -> str | None:
     """Return a body in base64, or None if it is too long to record."""
-    return base64.b64encode(body).decode() if len(body) <= LONGEST_BODY else None
+    return base64.b64encode(body).decode() if len(body) <= MAX_BODY_BYTES else None

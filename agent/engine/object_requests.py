@@ -41,7 +41,7 @@ CHUNK_BYTES = 1 << 20
 # S3's responses to requests that come too fast: 503 SlowDown; other services use 429.
 THROTTLED = frozenset({429, 503})
 # As botocore's standard mode waits (retries/standard.py): a random part of 1, 2, 4, … up to 20 s.
-LONGEST_PAUSE_S = 20.0
+MAX_PAUSE_S = 20.0
 
 
 class ObjectWrong(Exception):
@@ -240,7 +240,7 @@ class Bucket:
                 if not left or not retryable.verdict(err).is_retryable:
                     raise
                 self.counts.failed(err)
-            time.sleep(self._chance.random() * min(LONGEST_PAUSE_S, 2.0 ** (ATTEMPTS - 1 - left)))
+            time.sleep(self._chance.random() * min(MAX_PAUSE_S, 2.0 ** (ATTEMPTS - 1 - left)))
         raise AssertionError("unreachable")
 
 

@@ -23,7 +23,7 @@ TIMEOUT_S = 5
 SESSION_S = 60
 # At boot the network may come up after user data starts: 8 attempts with doubling pauses wait about 25 s.
 ATTEMPTS = 8
-FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.2, 10.0
+FIRST_PAUSE_S, MAX_PAUSE_S = 0.2, 10.0
 # A proxy would send the request from its own machine, and answer for that.
 OPENER = build_opener(ProxyHandler({}))
 
@@ -92,4 +92,4 @@ def _send(method: str, url: str, headers: dict[str, str], attempts: int) -> str:
 
 def _pauses(count: int) -> Iterator[float]:
     for number in range(count):
-        yield min(FIRST_PAUSE_S * 2**number, LONGEST_PAUSE_S)
+        yield min(FIRST_PAUSE_S * 2**number, MAX_PAUSE_S)

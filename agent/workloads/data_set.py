@@ -26,7 +26,7 @@ SPARE_BYTES = 1 << 26
 
 
 # smallfile cuts its exponential distribution there (random_size_limit), and has no empty file.
-MOST_MEANS, LEAST_BYTES = 8, 1024
+MAX_MEANS, MIN_BYTES = 8, 1024
 
 
 @dataclass(frozen=True)
@@ -43,8 +43,8 @@ class DataSet:
         """Size of each file, in the order of `names`; drawn sizes are the same on each instance and in each run."""
         if not self.is_exponential:
             return [self.file_bytes] * self.files
-        draw, most = random.Random(0), MOST_MEANS * self.file_bytes  # noqa: S311 a size is not a secret
-        least = min(LEAST_BYTES, self.file_bytes)
+        draw, most = random.Random(0), MAX_MEANS * self.file_bytes  # noqa: S311 a size is not a secret
+        least = min(MIN_BYTES, self.file_bytes)
         return [max(least, min(int(draw.expovariate(1 / self.file_bytes)), most)) for _ in range(self.files)]
 
     @property

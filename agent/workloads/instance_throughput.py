@@ -31,7 +31,7 @@ MIN_COUNTED = 0.9
 SINGLE_FLOW_MB_PER_S = 625.0
 FLOW_BOUND_SHARE = 0.8
 # Burst and baseline are found in even seconds. A reading that comes later than this blurs where one ends.
-LONGEST_INTERVAL_S = 2.0
+MAX_INTERVAL_S = 2.0
 
 
 @dataclass
@@ -139,7 +139,7 @@ def warnings(sampler: Sampler, carrier: str, total_bytes: int, exceeded: dict[st
         sentences.append(f"the {CARRIERS[carrier]} counted less than {MIN_COUNTED:.0%} of the bytes that were written")
     seconds = sampler.seconds()
     longest_s = max((after - before for before, after in zip(seconds, seconds[1:])), default=0.0)
-    if longest_s > LONGEST_INTERVAL_S:
+    if longest_s > MAX_INTERVAL_S:
         sentences.append(
             f"the counters were read up to {longest_s:.1f} s apart instead of each second: a burst shorter than ten "
             "such intervals cannot be seen, and none that is named can be trusted to the second"

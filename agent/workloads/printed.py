@@ -25,7 +25,7 @@ MAX_BYTES = 2**20
 MAX_LINE_BYTES = 4_096
 MAX_CPU_S = 10.0
 # As samples/file.py of the functions: statistics cannot use values outside of this range.
-LEAST, MOST = 1e-9, 1e15
+MIN_NUMBER, MAX_NUMBER = 1e-9, 1e15
 TAIL_LINES, MAX_SHOWN = 6, 160
 # float() would also take "nan", "infinity" and "1_000".
 NUMBER = re.compile(r"\s*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?\s*")
@@ -76,7 +76,7 @@ def _read(number: Number, lines: Sequence[str], objects: Sequence[dict[str, Any]
     with _limited(number, lines):
         text = _matched(number.pattern, lines) if number.pattern else _field(str(number.field), objects)
     value = _value(text)
-    if value is None or not (value == 0 or LEAST <= value <= MOST):
+    if value is None or not (value == 0 or MIN_NUMBER <= value <= MAX_NUMBER):
         why = (
             "is in no line of the output"
             if text is None

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 ADVICE = "elbencho writes logs with --jsonfile or --csvfile, warp its .json.zst or, with --full, .csv.zst"
 # The CSV of all requests of warp is read line by line: some ten million requests.
-LARGEST_CSV_BYTES = 2 * 1024**3
+MAX_CSV_BYTES = 2 * 1024**3
 
 
 def import_logs(
@@ -86,8 +86,8 @@ def _phases(file: Path) -> "list[Phase]":
 def _lines(file: Path) -> Iterator[str]:
     from matrix.samples.tool_logs import NotALog
 
-    if file.stat().st_size > LARGEST_CSV_BYTES:
-        raise NotALog(f"has more than {LARGEST_CSV_BYTES:,} bytes")
+    if file.stat().st_size > MAX_CSV_BYTES:
+        raise NotALog(f"has more than {MAX_CSV_BYTES:,} bytes")
     with file.open("rb") as opened:
         encoding = imported_files.encoding_of(opened.read(4))
     with file.open(encoding=encoding, errors="replace", newline="\n") as lines:

@@ -22,7 +22,7 @@ from cli.console.sources import Source
 from cli.console.stopping import Stop
 from cli.messages.errors import CommandError, UnknownRun
 from cli.messages.explain import explain
-from cli.target.unzipping import LARGEST_ZIPPED_BYTES, Unzipped
+from cli.target.unzipping import MAX_ZIPPED_BYTES, Unzipped
 from local.programs import peers
 from matrix.terms.documents.plan import PlanDocument
 from matrix.terms.keys import RUN_PATTERN
@@ -233,7 +233,7 @@ def instance_lines(source: Source, run: str, cell: str, instance: str) -> Instan
     below = f"cells/{cell}/instances/"
     names = [name for name, _ in source.traces.listing(run, below)]
     name = next((name for name in names if name.partition("/")[0].endswith(f":{instance}") and _is_log(name)), None)
-    stored = source.commands.content(run, f"{below}{name}", LARGEST_ZIPPED_BYTES + 1) if name else None
+    stored = source.commands.content(run, f"{below}{name}", MAX_ZIPPED_BYTES + 1) if name else None
     if stored is None:
         return {"lines": [], "note": "an instance uploads its log when it ends"}
     unzipped, number = Unzipped(stored), 0

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 Read = TypeVar("Read")
 # fio's json+ of a few hundred jobs. The parsed document may take 27 times as much memory.
-LARGEST_FILE_BYTES = 32 * 1024 * 1024
+MAX_FILE_BYTES = 32 * 1024 * 1024
 # The first bytes of compressed files, and what decompresses them.
 COMPRESSED = {b"\x28\xb5\x2f\xfd": "zstd -d", b"\x1f\x8b": "gunzip", b"\xfd7zXZ": "unxz", b"BZh": "bunzip2"}
 
@@ -116,9 +116,9 @@ def text_of(file: Path) -> str:
     from matrix.samples.tool_logs import NotALog
 
     with file.open("rb") as opened:
-        content = opened.read(LARGEST_FILE_BYTES + 1)
-    if len(content) > LARGEST_FILE_BYTES:
-        raise NotALog(f"has more than {LARGEST_FILE_BYTES:,} bytes")
+        content = opened.read(MAX_FILE_BYTES + 1)
+    if len(content) > MAX_FILE_BYTES:
+        raise NotALog(f"has more than {MAX_FILE_BYTES:,} bytes")
     return _decoded(content, file)
 
 
@@ -203,5 +203,5 @@ def _storage(text: str | None) -> "dict[str, Any] | str | None":
         storage = None
     if not isinstance(storage, dict):
         advice = """write it as in a matrix: --storage '{"type": "ebs", "volumeType": "gp3", "sizeGiB": 100}'"""
-        raise CommandError(f"--storage {text!r} is not JSON object", advice, ExitCode.BAD_INPUT)
+        raise CommandError(f"--storage {text!r} is not a JSON object", advice, ExitCode.BAD_INPUT)
     return storage

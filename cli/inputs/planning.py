@@ -22,7 +22,7 @@ STDIN = Path("-")
 # A plan shows this region's prices if none is chosen.
 DEFAULT_REGION = "us-east-1"
 # Planning refuses larger matrices anyway; the limit keeps gigabytes out of memory.
-LARGEST_FILE_BYTES = 10 * 1024 * 1024
+MAX_FILE_BYTES = 10 * 1024 * 1024
 
 
 @dataclass
@@ -78,10 +78,10 @@ def plan_text(text: bytes, region: str | None, earlier: Any = None) -> Planned:
 def read(file: Path) -> bytes:
     """Read the text of a matrix without checking it, which planning does."""
     if file == STDIN:
-        return sys.stdin.buffer.read(LARGEST_FILE_BYTES + 1)
+        return sys.stdin.buffer.read(MAX_FILE_BYTES + 1)
     try:
         with file.open("rb") as opened:
-            return opened.read(LARGEST_FILE_BYTES + 1)
+            return opened.read(MAX_FILE_BYTES + 1)
     except OSError as error:
         advice = "give the path of a JSON file, or - for standard input; examples are in events/"
         raise CommandError(f"cannot read {file}: {error.strerror}", advice, ExitCode.BAD_INPUT) from error

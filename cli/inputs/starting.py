@@ -40,7 +40,7 @@ WORKLOADS: Mapping[str, Part] = {
     },
 }  # fmt: skip
 COMMAND = "command"
-LONGEST_NAME = 40
+MAX_NAME_LENGTH = 40
 
 
 # Options of a fio job file that place its files, which the agent does.
@@ -84,7 +84,7 @@ def describe_machine(instance_type: str) -> str:
 def own_command(command: str, prepare: str, seconds: int) -> Part:
     """Return the fields of a workload that runs this command; its name is that of the program."""
     program = re.split(r"[^a-z0-9]+", PurePosixPath((command.split() or [COMMAND])[0]).name.lower())
-    name = "-".join(filter(None, program))[:LONGEST_NAME].strip("-") or COMMAND
+    name = "-".join(filter(None, program))[:MAX_NAME_LENGTH].strip("-") or COMMAND
     return {"name": name, "command": command, "expectedSeconds": seconds} | ({"prepare": prepare} if prepare else {})
 
 

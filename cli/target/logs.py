@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 from cli.messages.errors import UnreadableRun
 from cli.target.documents import note, readable
 from cli.target.run_store import RunStore
-from cli.target.unzipping import LARGEST_ZIPPED_BYTES, Unzipped
+from cli.target.unzipping import MAX_ZIPPED_BYTES, Unzipped
 from matrix.terms.printable import printable
 
 LOG, FAILED, HEARTBEAT, RESULT = "log.gz", "failed.json", "heartbeat", "result.json"
@@ -73,7 +73,7 @@ def _goes_on(store: RunStore, run: str) -> bool:
 def _stand(store: RunStore, run: str, name: str) -> str:
     """Return the state in a heartbeat: `running, step 3 p02`; '' if it is unreadable."""
     try:
-        beat = json.loads(store.content(run, name, LARGEST_ZIPPED_BYTES + 1) or b"")
+        beat = json.loads(store.content(run, name, MAX_ZIPPED_BYTES + 1) or b"")
         step = f", step {int(beat['step']) + 1}" if beat.get("step") is not None else ""
         words = f"{beat['state']}{step} {beat.get('point') or ''}"
     except (UnreadableRun, ValueError, TypeError, KeyError, AttributeError):
@@ -83,7 +83,7 @@ def _stand(store: RunStore, run: str, name: str) -> str:
 
 def _lines(store: RunStore, run: str, name: str) -> Iterator[str]:
     try:
-        unzipped = Unzipped(store.content(run, name, LARGEST_ZIPPED_BYTES + 1) or b"")
+        unzipped = Unzipped(store.content(run, name, MAX_ZIPPED_BYTES + 1) or b"")
     except UnreadableRun as damage:
         note(damage)
         return

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 # Limits of an instance's log, zipped and unzipped. An agent logs some lines per step; outputs of tools are files.
-LARGEST_ZIPPED_BYTES = 16 * 2**20
-LARGEST_BYTES = 16 * 2**20
+MAX_ZIPPED_BYTES = 16 * 2**20
+MAX_BYTES = 16 * 2**20
 # Bytes that are unzipped at once.
 PART_BYTES = 2**20
 # zlib: a gzip header is expected.
@@ -31,16 +31,16 @@ class Unzipped:
 
     def _parts(self) -> Iterator[bytes]:
         unpacking, waiting, total = zlib.decompressobj(GZIP), self.zipped, 0
-        if len(waiting) > LARGEST_ZIPPED_BYTES:
-            self.problem = f"cannot be read: it has more than {LARGEST_ZIPPED_BYTES:,} bytes"
+        if len(waiting) > MAX_ZIPPED_BYTES:
+            self.problem = f"cannot be read: it has more than {MAX_ZIPPED_BYTES:,} bytes"
             return
         try:
             while waiting and not unpacking.eof:
-                part = unpacking.decompress(waiting, min(PART_BYTES, LARGEST_BYTES - total))
+                part = unpacking.decompress(waiting, min(PART_BYTES, MAX_BYTES - total))
                 yield part
                 waiting, total = unpacking.unconsumed_tail, total + len(part)
-                if total >= LARGEST_BYTES:
-                    self.problem = f"is shown as far as {LARGEST_BYTES:,} bytes: more are zipped in it"
+                if total >= MAX_BYTES:
+                    self.problem = f"is shown as far as {MAX_BYTES:,} bytes: more are zipped in it"
                     return
         except zlib.error as error:
             self.problem = f"cannot be read: {error}"

@@ -15,7 +15,7 @@ from cli.inputs.planning import Planned
 from cli.messages.errors import CommandError, ExitCode
 from cli.target.run_documents import RunDocuments
 from cli.target.service import Service
-from cli.target.unzipping import LARGEST_ZIPPED_BYTES, Unzipped
+from cli.target.unzipping import MAX_ZIPPED_BYTES, Unzipped
 from cli.verify import expectations
 from cli.verify.checks import Check, required
 from cli.verify.expectations import Evidence
@@ -174,6 +174,6 @@ def denials_of_functions(stack: Stack, began_at: float) -> Iterator[str]:
 def denials_of_instance(stack: Stack, key: str) -> Iterator[str]:
     """Yield the lines of an agent's log that report a denied call."""
     stored = stack.client("s3").get_object(Bucket=stack.deployment.outputs["BucketName"], Key=key)["Body"]
-    for line in Unzipped(stored.read(LARGEST_ZIPPED_BYTES + 1)).lines():
+    for line in Unzipped(stored.read(MAX_ZIPPED_BYTES + 1)).lines():
         if DENIAL.search(line):
             yield f"{key.rpartition('/')[0]}: {line}"

@@ -46,7 +46,7 @@ MAX_STREAMS = 500
 # Lambda keeps an asynchronous event that it throttled, or failed itself with, for six hours, and tries it again after
 # 1 s up to 5 minutes.
 # https://docs.aws.amazon.com/lambda/latest/dg/invocation-async-error-handling.html
-FIRST_PAUSE_S, LONGEST_PAUSE_S, EVENT_AGE_S = 1.0, 300.0, 21_600.0
+FIRST_PAUSE_S, MAX_PAUSE_S, EVENT_AGE_S = 1.0, 300.0, 21_600.0
 
 
 class ThrottledError(JsonRESTError):
@@ -199,7 +199,7 @@ class LambdaRuntime:
                 self.invoke(function, payload)
             except (TooManyRequestsError, ProcessNotStartedError):
                 self._is_closed.wait(pause_s / self._time_scale)
-                age_s, pause_s = age_s + pause_s, min(2 * pause_s, LONGEST_PAUSE_S)
+                age_s, pause_s = age_s + pause_s, min(2 * pause_s, MAX_PAUSE_S)
             else:
                 return
 

@@ -35,7 +35,7 @@ LASTING = (
     EXECUTION,
 )
 # Linux takes no longer names.
-LONGEST_NAME_BYTES = 255
+MAX_NAME_BYTES = 255
 LOCKS = 16
 
 
@@ -121,7 +121,7 @@ class KeptRuns:
         top, _, name = key.partition("/")
         parts = name.split("/")
         is_path = all(part not in ("", ".", "..") and "\0" not in part for part in parts)
-        is_short = all(len(part.encode()) <= LONGEST_NAME_BYTES for part in parts)
+        is_short = all(len(part.encode()) <= MAX_NAME_BYTES for part in parts)
         is_own = len(parts) == 2 and parts[1] in OWN_FILES  # noqa: PLR2004 - run and name
         return self._folder / name if top == "runs" and len(parts) > 1 and is_path and is_short and not is_own else None
 

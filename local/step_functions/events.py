@@ -22,7 +22,7 @@ from moto.scheduler.models import scheduler_backends
 
 RATE = re.compile(r"rate\((\d+) (minute|hour|day)s?\)")
 SECONDS = {"minute": 60, "hour": 3_600, "day": 86_400}
-SHORTEST_INTERVAL_S = 2.0
+MIN_INTERVAL_S = 2.0
 # EventBridge Scheduler replaces this attribute in an input; here with the current time.
 # https://docs.aws.amazon.com/scheduler/latest/UserGuide/managing-schedule-context-attributes.html
 SCHEDULED_TIME = "<aws.scheduler.scheduled-time>"
@@ -73,7 +73,7 @@ class EventBridge:
         while not self._is_closed.wait(0.5):
             now = time.monotonic()
             for schedule in self._schedules():
-                interval = max(SHORTEST_INTERVAL_S, schedule.interval_s / self._time_scale)
+                interval = max(MIN_INTERVAL_S, schedule.interval_s / self._time_scale)
                 if now >= due.setdefault(schedule.key, now + interval):
                     due[schedule.key] = now + interval
                     self._deliver(schedule.target_arn, schedule.payload)

@@ -27,7 +27,7 @@ TYPES: dict[str, Any] = {
 # Java's classes of letters, numbers and separators, each with one of Python's that has all of it and a little more: a
 # value that AWS takes is never refused for it.
 WIDER_CLASSES = {r"\p{L}": r"\w", r"\p{N}": r"\w", r"\p{Z}": r"\s"}
-LONGEST_SHOWN = 80
+MAX_SHOWN = 80
 Fits = Callable[[str, str], bool]
 
 
@@ -117,4 +117,4 @@ def _compiled(pattern: str) -> re.Pattern[str] | None:
 
 def _brief(value: Any) -> str:
     text = repr(value)
-    return text if len(text) <= LONGEST_SHOWN else text[: LONGEST_SHOWN - 1] + "…"
+    return text if len(text) <= MAX_SHOWN else text[: MAX_SHOWN - 1] + "…"

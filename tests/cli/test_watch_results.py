@@ -18,7 +18,7 @@ from cli.target import logs
 from cli.target.deployment import running_local_cloud
 from cli.target.run_folders import RunFolders
 from cli.target.service import Execution, Service
-from cli.target.unzipping import LARGEST_BYTES
+from cli.target.unzipping import MAX_BYTES
 
 
 def finished(cloud, run="r", states=("measured", "measured")):
@@ -153,7 +153,7 @@ def test_a_log_is_unzipped_no_further_than_to_a_bound_in_little_memory(keep_run,
     _, most_bytes = tracemalloc.get_traced_memory()
     tracemalloc.stop()
 
-    assert seen == LARGEST_BYTES // len(line_of_it) + 1
+    assert seen == MAX_BYTES // len(line_of_it) + 1
     assert most_bytes < 32 * 2**20
     own.joinpath("log.gz").write_bytes(bomb[:-100])
     cut = matrix("logs", "r", CELLS[0])

@@ -14,7 +14,7 @@ from typing import Any
 import boto3
 
 REPOSITORY = Path(__file__).parents[2]
-LONGEST_PAUSE_S = 0.3
+MAX_PAUSE_S = 0.3
 # Clients may be used by several threads, but boto3's session makes them one at a time.
 _MAKING = threading.Lock()
 
@@ -28,7 +28,7 @@ def wait_until(condition: Callable[[], Any], what: str, timeout_s: float = 20) -
     while (waited_s := time.monotonic() - begun) < timeout_s:
         if value := condition():
             return value
-        time.sleep(min(0.05 + waited_s / 20, LONGEST_PAUSE_S))
+        time.sleep(min(0.05 + waited_s / 20, MAX_PAUSE_S))
     raise AssertionError(f"not within {timeout_s} s: {what}")
 
 
