@@ -226,6 +226,28 @@ def command_result(command: list[str], timeout_s: float = COMMAND_TIMEOUT_S) -> 
         raise Unended(f"'{' '.join(command)}' did not end within {round(timeout_s, 1):g} s") from err
 
 
+def run(command: list[str], problem: str = "", advice: str = "") -> str:
+    """Run a short administrative command; return its output. Raises MountFailed with its last words.
+
+    `problem` takes the place of the command in the message, `advice` ends it.
+    """
+    result = command_result(command)
+    if result.returncode != 0:
+        what = problem or f"'{' '.join(command)}' ended with {result.returncode}"
+        raise MountFailed(f"{what}: {result.stderr.strip()}{advice}")
+    return result.stdout
+
+
+def attempt(command: list[str], log: logging.Logger, problem: str) -> list[str]:
+    """Run a command that a measurement can do without; return a warning if it fails."""
+    try:
+        output = run(command)
+    except MountFailed as err:
+        return [f"{problem}: {err}"]
+    log.info("%s: %s", " ".join(command), output.strip() or "done")
+    return []
+
+
 def _unescape(field: str) -> str:
     # The kernel writes space, tab, newline and backslash in octal.
     for octal, character in (("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")):

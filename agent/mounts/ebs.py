@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Callable, TypeVar
 
 from agent import mounts
 from agent.errors import MountFailed
@@ -15,6 +15,7 @@ from agent.retrying import GaveUp, NotYet, patience, retried
 if TYPE_CHECKING:
     import logging
 
+T = TypeVar("T")
 TIMEOUT_S = 180.0
 PAUSE_S = 0.5
 ARRAY = Path("/dev/md0")
@@ -40,11 +41,11 @@ def attach(mount: dict[str, Any], log: logging.Logger, path: Path | None = None)
 def mount_disk(disk: Path, fstype: str, log: logging.Logger, path: Path | None = None) -> Path:
     """Make a file system on the disk if there is none, and mount it."""
     if not has_file_system(disk):
-        _run([*MAKE.get(fstype, [f"mkfs.{fstype}"]), str(disk)])
+        mounts.run([*MAKE.get(fstype, [f"mkfs.{fstype}"]), str(disk)])
     path = path or mounts.MOUNT_POINT
     path.mkdir(parents=True, exist_ok=True)
     # noatime: otherwise each read of a file is also a write.
-    _run(["mount", "-t", fstype, "-o", "noatime", str(disk), str(path)])
+    mounts.run(["mount", "-t", fstype, "-o", "noatime", str(disk), str(path)])
     log.info("mounted %s at %s", disk, path)
     return path
 
@@ -66,26 +67,31 @@ def stripe(volumes: list[Path], log: logging.Logger) -> Path:
     """Make one disk of all volumes, with mdadm's default chunk of 512 KiB, as the published RAID-0 has it."""
     count = f"--raid-devices={len(volumes)}"
     # --run: mdadm would otherwise ask before it takes volumes that were used before.
-    _run(["mdadm", "--create", str(ARRAY), "--run", "--level=0", count, *map(str, volumes)])
+    mounts.run(["mdadm", "--create", str(ARRAY), "--run", "--level=0", count, *map(str, volumes)])
     log.info("%s stripes %s", ARRAY, ", ".join(map(str, volumes)))
     return ARRAY
 
 
 def wait_for_disk(device: str, log: logging.Logger, timeout_s: float = TIMEOUT_S, root: Path = Path("/")) -> Path:
     """Return the volume's device once the kernel shows it. Raises MountFailed after `timeout_s`."""
-
-    def shown() -> Path:
-        disk = disks.find(device, root)
-        if disk is None:
-            raise NotYet(f"the disks are {[disk.name for disk in disks.all_disks(root)]}")
-        return disk
-
-    try:
-        disk = retried(f"the volume at {device}", shown, patience(timeout_s, PAUSE_S))
-    except GaveUp as err:
-        raise MountFailed(f"no volume appeared at {device} within {timeout_s:g} s; {err.__cause__}") from err
+    disk = wait_for(f"the volume at {device}", lambda: disks.find(device, root), timeout_s, root)
     log.info("the volume %s is %s", device, disk)
     return disk
+
+
+def wait_for(what: str, find: Callable[[], T | None], timeout_s: float, root: Path = Path("/")) -> T:
+    """Return what `find` returns once that is not None. Raises MountFailed after `timeout_s`."""
+
+    def shown() -> T:
+        found = find()
+        if found is None:
+            raise NotYet(f"the disks are {[f'{disk.name} ({disk.serial})' for disk in disks.all_disks(root)]}")
+        return found
+
+    try:
+        return retried(what, shown, patience(timeout_s, PAUSE_S))
+    except GaveUp as err:
+        raise MountFailed(f"{what} did not appear within {timeout_s:g} s; {err.__cause__}") from err
 
 
 def has_file_system(disk: Path) -> bool:
@@ -94,9 +100,3 @@ def has_file_system(disk: Path) -> bool:
     if blkid.returncode not in (0, FOUND_NOTHING):
         raise MountFailed(f"blkid cannot say whether {disk} is empty: {blkid.stderr.strip() or blkid.stdout.strip()}")
     return blkid.returncode == 0
-
-
-def _run(command: list[str]) -> None:
-    result = mounts.command_result(command)
-    if result.returncode != 0:
-        raise MountFailed(f"'{' '.join(command)}' ended with {result.returncode}: {result.stderr.strip()}")

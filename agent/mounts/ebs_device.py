@@ -13,10 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agent import mounts
-from agent.errors import DeviceRefused, MountFailed
+from agent.errors import DeviceRefused
 from agent.machine import disks
 from agent.mounts import ebs
-from agent.retrying import GaveUp, NotYet, patience, retried
 
 if TYPE_CHECKING:
     import logging
@@ -49,17 +48,7 @@ def attach(mount: dict[str, Any], log: logging.Logger) -> Path:
 
 def wait_for_volumes(volumes: list[str], log: logging.Logger, timeout_s: float = ebs.TIMEOUT_S) -> list[Path]:
     """Return the devices of volumes once the kernel shows all of them. Raises MountFailed after `timeout_s`."""
-
-    def shown() -> list[Path]:
-        devices = of_volumes(volumes)
-        if devices is None:
-            raise NotYet(f"the disks are {[f'{disk.name} ({disk.serial})' for disk in disks.all_disks()]}")
-        return devices
-
-    try:
-        devices = retried(f"the disks of {', '.join(volumes)}", shown, patience(timeout_s, ebs.PAUSE_S))
-    except GaveUp as err:
-        raise MountFailed(f"no disk of {', '.join(volumes)} appeared within {timeout_s:g} s; {err.__cause__}") from err
+    devices = ebs.wait_for(f"the disks of {', '.join(volumes)}", lambda: of_volumes(volumes), timeout_s)
     log.info("the volumes %s are %s", ", ".join(volumes), ", ".join(map(str, devices)))
     return devices
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from agent import mounts
 from agent.errors import MountFailed
-from agent.mounts import ebs_device
+from agent.mounts import ebs, ebs_device
 
 if TYPE_CHECKING:
     import logging
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
 # File systems that the kernels of our images can mount.
 KNOWN = frozenset({"xfs", "ext4", "ext3", "ext2", "btrfs"})
-FOUND_NOTHING = 2  # blkid's exit status for a disk without any signature
 
 
 def tools(mount: dict[str, Any]) -> set[str]:
@@ -30,14 +29,14 @@ def attach(mount: dict[str, Any], log: logging.Logger) -> Path:
     options = ["noatime"]
     if mount.get("is_read_only"):
         # A read-only mount replays a journal, which writes. Of a closed disk the kernel refuses the mount instead.
-        _run(["blockdev", "--setro", str(disk)], f"{disk} could not be closed to writes")
+        mounts.run(["blockdev", "--setro", str(disk)], f"{disk} could not be closed to writes")
         options.append("ro")
     path = mounts.MOUNT_POINT
     path.mkdir(parents=True, exist_ok=True)
     what = (
         f"{mount['volumes'][0]} ({fstype}) could not be mounted as it is; mount it once yourself, so that it is clean"
     )
-    _run(["mount", "-t", fstype, "-o", ",".join(options), str(disk), str(path)], what)
+    mounts.run(["mount", "-t", fstype, "-o", ",".join(options), str(disk), str(path)], what)
     log.info("mounted %s at %s by %s", disk, path, ",".join(options))
     return path
 
@@ -45,7 +44,7 @@ def attach(mount: dict[str, Any], log: logging.Logger) -> Path:
 def file_system_of(disk: Path, volume: str) -> str:
     """Return the type of the file system on a disk. Raises MountFailed if there is none, or an unknown one."""
     blkid = mounts.command_result(["blkid", "-p", "-o", "export", str(disk)])
-    if blkid.returncode == FOUND_NOTHING:
+    if blkid.returncode == ebs.FOUND_NOTHING:
         raise MountFailed(f"{volume} holds no file system, and a volume that exists is never formatted; make one on it")
     if blkid.returncode != 0:
         raise MountFailed(f"blkid cannot say what {volume} holds: {blkid.stderr.strip() or blkid.stdout.strip()}")
@@ -56,9 +55,3 @@ def file_system_of(disk: Path, volume: str) -> str:
         named = said.get("TYPE", "nothing that blkid names")
         raise MountFailed(f"{volume} holds {named}, and only {', '.join(sorted(KNOWN))} are mounted")
     return said["TYPE"]
-
-
-def _run(command: list[str], what: str) -> None:
-    result = mounts.command_result(command)
-    if result.returncode != 0:
-        raise MountFailed(f"{what}: {result.stderr.strip()}")

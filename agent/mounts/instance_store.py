@@ -48,14 +48,7 @@ def refresh(mount: dict[str, Any], path: Path, log: logging.Logger) -> list[str]
     """
     if mount.get("precondition"):
         return []
-    try:
-        trimmed = mounts.command_result(["fstrim", "-v", str(path)])
-    except MountFailed as err:
-        return [f"the flash is not as fresh as before the first step: {err}"]
-    if trimmed.returncode != 0:
-        return [f"the flash is not as fresh as before the first step: {trimmed.stderr.strip()}"]
-    log.info("%s", trimmed.stdout.strip())
-    return []
+    return mounts.attempt(["fstrim", "-v", str(path)], log, "the flash is not as fresh as before the first step")
 
 
 def write_all(devices: list[Path], times: int, log: logging.Logger) -> None:

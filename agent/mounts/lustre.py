@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agent import mounts
-from agent.errors import MountFailed
 from agent.mounts import nfs
 
 if TYPE_CHECKING:
@@ -27,36 +26,21 @@ def tools(mount: dict[str, Any]) -> set[str]:
 
 def attach(mount: dict[str, Any], log: logging.Logger) -> Path:
     """Load the kernel's client and mount, trying again until the timeout; MountFailed where the kernel has none."""
-    loaded = mounts.command_result(["modprobe", "lustre"])
-    if loaded.returncode != 0:
-        raise MountFailed(
-            f"the kernel {os.uname().release} has no Lustre client: {loaded.stderr.strip()}; "
-            f"Amazon Linux 2023 has one for kernel {KERNELS}: boot a newer image"
-        )
+    advice = f"; Amazon Linux 2023 has one for kernel {KERNELS}: boot a newer image"
+    mounts.run(["modprobe", "lustre"], f"the kernel {os.uname().release} has no Lustre client", advice)
     return nfs.attach(mount, log, fstype="lustre", advice="look at ports 988 and 1018 to 1023 in the security groups")
 
 
 def arrange(mount: dict[str, Any], path: Path) -> None:
     """Set how files that are made below a folder are spread over the targets. Raises MountFailed."""
-    if not mount.get("stripes"):
-        return
-    command = ["lfs", "setstripe", *mount["stripes"], str(path)]
-    result = mounts.command_result(command)
-    if result.returncode != 0:
-        raise MountFailed(f"'{' '.join(command)}' failed: {result.stderr.strip()}; write other stripes")
+    if mount.get("stripes"):
+        mounts.run(["lfs", "setstripe", *mount["stripes"], str(path)], advice="; write other stripes")
 
 
 def drop_caches(mount: dict[str, Any], log: logging.Logger) -> list[str]:
     """Release all locks, and with them the client's cached data of other steps; return warnings."""
     del mount
-    try:
-        result = mounts.command_result(CLEAR_LOCKS)
-    except MountFailed as err:
-        return [f"the Lustre client may have kept data of the step before: {err}"]
-    if result.returncode != 0:
-        return [f"the Lustre client may have kept data of the step before: {result.stderr.strip()}"]
-    log.debug("locks of the Lustre client are given up")
-    return []
+    return mounts.attempt(CLEAR_LOCKS, log, "the Lustre client may have kept data of the step before")
 
 
 def describe(mount: dict[str, Any], path: Path) -> mounts.Mounted:

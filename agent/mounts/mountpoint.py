@@ -39,10 +39,11 @@ def attach(mount: dict[str, Any], log: logging.Logger) -> Path:
     # Without the slash at its end, the prefix would also match other names that begin with it.
     where = ["--region", mount["region"], "--prefix", f"{mount['prefix']}/"]
     command = ["mount-s3", *where, *(f"--{option}" for option in options), mount["bucket"], str(path)]
-    result = mounts.command_result(command)
-    if result.returncode != 0:
+    try:
+        mounts.run(command)
+    except MountFailed:
         _forget_cache(path)
-        raise MountFailed(f"'{' '.join(command)}' ended with {result.returncode}: {result.stderr.strip()}")
+        raise
     log.info("mounted s3://%s/%s at %s", mount["bucket"], mount["prefix"], path)
     return path
 
