@@ -212,7 +212,7 @@ def test_the_metadata_service_is_asked_again_and_the_log_says_so_once(caplog, mo
     monkeypatch.setattr(metadata, "OPENER", opened(error, 3))
     monkeypatch.setattr(retrying.time, "sleep", lambda _: None)
 
-    assert metadata._ask("GET", "http://i/x", {}, 8) == "i-1"
+    assert metadata._send("GET", "http://i/x", {}, 8) == "i-1"
 
     assert len(lines(caplog, "http://i/x: tried again after: ")) == 1
 
@@ -222,7 +222,7 @@ def test_a_metadata_service_that_refuses_is_not_asked_again(monkeypatch):
     monkeypatch.setattr(metadata, "OPENER", opener)
 
     with pytest.raises(MetadataUnavailable, match="answered 403"):
-        metadata._ask("GET", "http://i/x", {}, 8)
+        metadata._send("GET", "http://i/x", {}, 8)
 
     assert opener.open.calls == 1
 

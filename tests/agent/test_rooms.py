@@ -181,7 +181,7 @@ def test_the_vendor_part_of_a_controller_holds_the_asked_name():
 
 
 def test_a_volume_that_does_not_appear_is_a_failed_mount(machine):
-    with pytest.raises(MountFailed, match="appeared at /dev/sdf within 0 s; the disks are"):
+    with pytest.raises(MountFailed, match="the volume at /dev/sdf did not appear within 0 s; the disks are"):
         ebs.wait_for_disk("/dev/sdf", LOG, timeout_s=0, root=machine)
 
 
