@@ -145,7 +145,9 @@ def test_fewer_or_more_volumes_than_were_asked_for_are_refused(attaching):
 def test_a_volume_that_does_not_appear_is_named_with_the_disks_that_did(monkeypatch):
     monkeypatch.setattr(disks, "all_disks", lambda *_: [disks.Disk("nvme0n1", "vol0bbbb", "")])
 
-    with pytest.raises(MountFailed, match=r"the disks of vol-0aaaa did not appear within 0 s; the disks are \['nvme0n1 \(vol0"):
+    with pytest.raises(
+        MountFailed, match=r"the disks of vol-0aaaa did not appear within 0 s; the disks are \['nvme0n1 \(vol0"
+    ):
         ebs_device.wait_for_volumes(["vol-0aaaa"], LOG, timeout_s=0)
 
 
