@@ -24,7 +24,7 @@ from aws.records.plans import cell_of, file_system_of, plan_of
 from aws.results import analysing
 from aws.run import budget
 from aws.stack import clock
-from aws.stack.clients import client
+from aws.stack.clients import listed
 from aws.teardown import copies, inventory, receipts
 from matrix.check.read import read_matrix
 from matrix.plan.account import DEFAULTS, account_needs
@@ -295,8 +295,10 @@ def test_only_services_that_the_run_was_planned_for_are_asked_for_what_it_has(pl
     def asked():
         services = []
         for module in ("efs", "fsx"):
-            made = f"aws.storages.{module}.client"
-            monkeypatch.setattr(made, lambda service: services.append(service) or client(service))
+            asking = f"aws.storages.{module}.listed"
+            monkeypatch.setattr(
+                asking, lambda service, *of, **by: services.append(service) or listed(service, *of, **by)
+            )
         list(inventory.of_run(RUN))
         return services
 
