@@ -82,27 +82,3 @@ def test_a_builder_that_fails_fails_the_run_with_its_message_and_leaves_nothing(
     assert run.summary()["receipt"]["totals"]["resources"] > 0
     assert run.left_behind() == {}
     assert our_images(cloud) == []
-
-
-def test_two_architectures_and_ubuntu_are_two_images(cloud: Cloud):
-    fleets = [{"instanceType": one, "count": 1} for one in ("m6i.large", "m6g.large")]
-    image = {"bake": True, "os": "ubuntu-22.04"}
-
-    run = cloud.run("ubuntu", DOCUMENT | {"image": image, "fleet": fleets})
-
-    assert run.status == "SUCCEEDED", run.describe()
-    names = sorted(one["Name"].rpartition("-")[0] for one in our_images(cloud))
-    assert names == ["storage-matrix-ubuntu-22.04-arm64", "storage-matrix-ubuntu-22.04-x86_64"]
-    assert {one["RootDeviceName"] for one in our_images(cloud)} == {"/dev/sda1"}
-    assert without_kept(run) == {}
-    reap_images(cloud)
-
-
-def test_without_baking_all_cells_of_a_run_boot_one_image(cloud: Cloud):
-    run = cloud.run("plain", DOCUMENT | {"image": {"os": "ubuntu-22.04"}})
-
-    assert run.status == "SUCCEEDED"
-    booted = run.document("booted/ubuntu-22.04-x86_64.json")
-    assert image_of_samples(run) == {booted["image_id"]}
-    assert booted["baked"] is False
-    assert our_images(cloud) == []

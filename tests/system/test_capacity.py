@@ -53,14 +53,3 @@ def test_a_fleet_at_its_quorum_is_measured_and_says_so(cloud, faults):
     metric = cell["points"][0]["metrics"]["files_per_s"]
     assert (metric["n"], metric["expected_n"]) == (2, 3)
     assert run.left_behind() == {}
-
-
-def test_a_fleet_below_its_quorum_fails_clean(cloud, faults):
-    no_capacity(faults, "below", nth=2, times=None)
-
-    run = cloud.run("below", DOCUMENT | {"fleet": [FLEET | {"quorum": 2}]})
-
-    cell = run.cell()
-    assert (run.status, cell["error"]["name"]) == ("FAILED", "CapacityUnavailable")
-    assert "refused after 1, 2 would have been enough" in cell["error"]["message"]
-    assert run.left_behind() == {}

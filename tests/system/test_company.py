@@ -74,21 +74,6 @@ def test_the_same_run_without_tags_is_refused_with_the_policy_and_what_to_do(clo
 AL2023 = "/aws/service/ami-amazon-linux-latest/al2023-ami-kernel-default-x86_64"
 
 
-@pytest.mark.parametrize("bake", [False, True])
-def test_every_instance_of_a_run_boots_the_image_that_the_matrix_names(cloud: Cloud, bake: bool):
-    golden = cloud.client("ssm").get_parameter(Name=AL2023)["Parameter"]["Value"]
-    image = {"ami": golden, "bake": bake, "containers": []}
-
-    run = cloud.run(f"golden-{bake}".lower(), matrix(storage=[EFS], image=image, tags=TAGS))
-
-    assert run.status == "SUCCEEDED", run.describe()
-    ours = [{"Name": "tag:storage-matrix:run", "Values": [run.name]}]
-    reservations = cloud.client("ec2").describe_instances(Filters=ours)["Reservations"]
-    booted = [instance["ImageId"] for each in reservations for instance in each["Instances"]]
-    assert golden in booted
-    assert len(set(booted)) == (2 if bake else 1), "with bake the builder boots it, and the fleet what was made of it"
-
-
 @contextmanager
 def closed(cloud: Cloud, *endpoints: str) -> Iterator[None]:
     """Take the way to the internet out of the stack's VPC, which keeps its endpoint of S3, and add endpoints."""
@@ -146,13 +131,6 @@ def test_a_run_without_a_way_out_is_refused_with_the_endpoint_to_create(cloud: C
     assert "do not reach the packages of ubuntu-22.04, which instances install: fio" in cause
     assert "no way to S3" not in cause
     assert run.rows() == {}
-
-
-def test_a_builder_that_a_policy_forbids_says_so_too(cloud: Cloud):
-    run = cloud.run("unbaked", matrix(image={"bake": True, "os": "ubuntu-22.04"}))
-
-    assert run.status == "FAILED"
-    assert "sam deploy --tags KEY=VALUE" in run.cell()["error"]["message"]
 
 
 def test_a_boundary_that_lacks_an_action_is_named_by_the_run_that_needs_it(cloud: Cloud):

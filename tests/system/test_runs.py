@@ -96,35 +96,6 @@ def logged(cloud: Cloud) -> list[dict[str, Any]]:
     return [line for line in lines if "service" in line]
 
 
-def test_a_missing_tool_fails_its_cell_with_the_package_to_install(cloud: Cloud):
-    parallel = {"type": "touch", "name": "parallel", "files": 32, "threads": 2, "tool": "parallel"}
-
-    run = cloud.run(
-        "tool-missing", matrix(storage=[EBS | {"name": "ebs"}], workload=[parallel, TOUCH | {"name": "own"}])
-    )
-
-    cells = {cell["id"]: cell for cell in run.summary()["cells"]}
-    failed = cells["ebs.parallel.m6i.large-x1"]
-    assert failed["error"]["name"] == "InstanceFailed"
-    assert "ToolMissing" in failed["error"]["message"]
-    assert "parallel" in failed["error"]["message"]
-    assert cells["ebs.own.m6i.large-x1"]["state"] == "measured"
-    assert run.status == "FAILED"
-    assert run.left_behind() == {}
-
-
-def test_a_quota_refusal_is_told_by_its_name_and_smaller_fleets_are_measured(cloud: Cloud):
-    fleets = [{"instanceType": "m6i.large", "count": [5, 1]}]
-
-    run = cloud.run("quota", matrix(storage=[EBS | {"name": "ebs"}], workload=[TOUCH | {"name": "t"}], fleet=fleets))
-
-    cells = {cell["id"]: cell for cell in run.summary()["cells"]}
-    assert cells["ebs.t.m6i.large-x5"]["error"]["name"] == "QuotaExceeded"
-    assert "Service Quotas" in cells["ebs.t.m6i.large-x5"]["error"]["message"]
-    assert cells["ebs.t.m6i.large-x1"]["state"] == "measured"
-    assert run.left_behind() == {}
-
-
 def test_a_file_system_that_vanishes_fails_its_launch_and_the_next_one_is_measured_on_another(cloud: Cloud):
     def delete_it(run: Run) -> None:
         efs = cloud.client("efs")
