@@ -29,6 +29,7 @@ from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.findings.warnings import OfSource
 from matrix.terms.grouping import grouped
 from matrix.terms.ids import cell_id, unique_slugs
+from matrix.terms.names import tell_apart
 
 NAMES = {
     EBS_FIO: "Published: fio on EBS gp3, io2 and RAID-0",
@@ -42,6 +43,8 @@ NAMES = {
     WORKSHOP: "Published: EFS workshop, 4 KiB files, dd, IOR and copies",
     FSX_LUSTRE: "Published: large and small files on EFS, FSx for Lustre and EBS",
 }
+# Conditions of a figure that are fields of its storage: among a point's parameters they would keep storages apart.
+OF_STORAGE = frozenset({"client", "sizeGiB", "throughputMode"})
 # The primary metric of a workload, if a source publishes several.
 PRIMARY = {"fio": "iops", "touch": "files_per_s"}
 
@@ -76,15 +79,16 @@ def _run(run: str, source: str) -> SummaryDocument:
         _cell(group, slugs[json.dumps(_storage(group[0]))], is_doubtful=key.endswith(" doubtful"))
         for key, group in of_cell.items()
     ]
+    tell_apart((cell["workload"], cell["points"]) for cell in cells)
     note = "one value for each point, so no percentiles and no intervals: how often it was measured, the source omits"
     return published_summary(run, NAMES[source], load(source)["source"], cells, note)
 
 
 def _storage(figure: Figure) -> Part:
-    """Return a figure's storage as a matrix would write it; of objects also the client, by the source's name."""
+    """Return a figure's storage as a matrix would write it, with the client of objects by the source's name."""
     shown = figure.shown.get("storage", figure.storage)
     known = {name: value for name, value in shown.items() if value is not None}
-    return known | {name: value for name, value in figure.caveats.items() if name == "client"}
+    return known | {name: value for name, value in figure.caveats.items() if name in OF_STORAGE}
 
 
 def _slug(storage: Part) -> str:
@@ -117,14 +121,15 @@ def _cell(group: list[Figure], file_system: str, *, is_doubtful: bool = False) -
 def _point(name: str, row: list[Figure]) -> PointResult:
     params = {
         **row[0].shown.get("params", row[0].params),
-        **{key: value for key, value in row[0].caveats.items() if key != "client"},
+        **{key: value for key, value in row[0].caveats.items() if key not in OF_STORAGE},
     }
     metrics = [figure.metric for figure in row]
     primary = PRIMARY.get(row[0].workload)
     judged_by = primary if primary in metrics else metrics[0]
     return {
         "id": name,
-        "params": params,
+        # What a source does not publish keeps no storages apart.
+        "params": {key: value for key, value in params.items() if value is not None},
         "metrics": {figure.metric: _metric(figure, is_primary=figure.metric == judged_by) for figure in row},
         "fleet": [],
         "latency": {},

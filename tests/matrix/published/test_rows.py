@@ -182,6 +182,21 @@ def test_a_published_run_names_what_was_measured_there_and_not_what_repeats_it()
     assert sorted(len(cell["points"]) for name, cell in cells.items() if name not in doubtful) == [12, 12, 12, 13]
 
 
+@pytest.mark.parametrize(
+    ("run", "compared"),
+    [
+        ("published-ebs-fio", {f"rw randwrite, iodepth 16, numjobs 16, bs {size}k": 4 for size in (4, 64, 256)}),
+        ("published-efs-zero-byte", {"threads 1, directories shared, tool touch": 2}),
+        ("published-read-throughput", {"access sequential, threads 1": 3}),
+    ],
+)
+def test_the_storages_of_a_source_are_compared(run, compared):
+    questions = decide(published_runs()[run])["questions"]
+
+    found = {question["label"]: len(question["candidates"]) for question in questions}
+    assert found | compared == found
+
+
 def test_each_published_benchmark_becomes_a_run_that_renders():
     for name, run in published_runs().items():
         run["decision"] = decide(run)
