@@ -10,6 +10,7 @@ from typing_extensions import TypedDict
 from cli.target.deployment import Deployment
 from cli.target.service import execution_arn
 from cli.target.workdir import workdir
+from matrix.terms.consoles import console_of
 from matrix.terms.printable import printable
 
 # The maximum of events in one answer of GetExecutionHistory.
@@ -136,8 +137,5 @@ def _said_at(line: str) -> float:
 
 def console_address(arn: str) -> str:
     """Return the AWS console's address for an execution or an iteration of a distributed Map."""
-    _, partition, _, region, *_ = arn.split(":")
-    domain = {"aws-cn": "console.amazonaws.cn", "aws-us-gov": "console.amazonaws-us-gov.com"}.get(
-        partition, "console.aws.amazon.com"
-    )
-    return f"https://{region}.{domain}/states/home?region={region}#/v2/executions/details/{arn}"
+    region = arn.split(":")[3]
+    return f"{console_of(region)}/states/home?region={region}#/v2/executions/details/{arn}"

@@ -1,5 +1,7 @@
 """On AWS `matrix watch` says where the Step Functions console shows the run and each file system."""
 
+import pytest
+
 from cli.commands.watch import Linked
 from cli.follow.progress import FileSystemProgress, RunProgress
 from cli.target.service import Execution
@@ -65,10 +67,14 @@ def test_the_run_and_each_file_system_are_linked_once_as_soon_as_they_begin():
     assert children.asked == 2
 
 
-def test_an_execution_in_china_is_shown_by_the_console_there():
-    assert console_address(ARN.replace("arn:aws:", "arn:aws-cn:")).startswith(
-        "https://eu-central-1.console.amazonaws.cn/"
-    )
+@pytest.mark.parametrize(
+    ("region", "domain"),
+    [("cn-north-1", "amazonaws.cn"), ("us-gov-west-1", "amazonaws-us-gov.com"), ("eu-central-1", "aws.amazon.com")],
+)
+def test_an_execution_is_shown_by_the_console_of_its_partition(region, domain):
+    address = console_address(ARN.replace("eu-central-1", region))
+
+    assert address.startswith(f"https://{region}.console.{domain}/states/home?region={region}#")
 
 
 def test_without_the_right_to_list_the_run_is_shown_all_the_same():

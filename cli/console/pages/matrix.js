@@ -43,7 +43,7 @@ export function showMatrix(box, document, selection, now) {
 
 function tools(box, table) {
   const aside = (words, way) => make("button", { type: "button", class: `more ${words}`, hidden: true, onclick: () => table.scrollBy({ left: way * 0.7 * table.clientWidth }) });
-  return make("p", { class: "tools" }, make("button", { type: "button", class: "turn" }, "Swap rows and columns"), aside("left", -1), aside("right", 1));
+  return make("p", { class: "tools" }, make("button", { type: "button", class: "turn" }, "Swap axes"), aside("left", -1), aside("right", 1));
 }
 
 // A run goes on where nobody looks: when another cell begins, the matrix scrolls to it, and never the page.

@@ -10,6 +10,7 @@ from aws.stack.clients import client
 from aws.stack.environment import environment
 from aws.stack.retrying import NotYet, retried
 from matrix.report.message import Ended
+from matrix.terms.consoles import console_of
 from matrix.terms.documents.compared import ComparisonDocument
 from matrix.terms.documents.parts import Failure
 from matrix.terms.documents.receipt import ReceiptDocument
@@ -45,7 +46,7 @@ def _page(run: str, arn: str) -> str:
     here = environment()
     if here.name != "aws" or bucket.exists(run_key(run, "report.html")):
         return f"Report: {report_address(run)}"
-    return f"Run: {_console()}/states/home?region={here.region}#/v2/executions/details/{arn}"
+    return f"Run: {console_of(here.region)}/states/home?region={here.region}#/v2/executions/details/{arn}"
 
 
 def report_address(run: str) -> str:
@@ -54,11 +55,7 @@ def report_address(run: str) -> str:
     if here.name != "aws":
         return f"matrix report {run} --local --open"
     report = quote(run_key(run, "report.html"), safe="")
-    return f"{_console()}/s3/object/{here.bucket}?region={here.region}&prefix={report}"
-
-
-def _console() -> str:
-    return f"https://{environment().region}.console.aws.amazon.com"
+    return f"{console_of(here.region)}/s3/object/{here.bucket}?region={here.region}&prefix={report}"
 
 
 def swept_receipt(run: str) -> ReceiptDocument | None:

@@ -14,6 +14,8 @@
   const SVG = "http://www.w3.org/2000/svg";
   // Pixels around a point in which the pointer reaches it.
   const REACH = 40;
+  // As many columns of the matrix fit on paper (heat_map.py).
+  const PAPER_COLUMNS = 7;
   const charts = JSON.parse(textOf(document.getElementById("charts")) || "{}");
 
   function fill(made, attributes, children) {
@@ -306,7 +308,7 @@
       made.setAttribute("aria-pressed", isAcross);
       choose();
     };
-    const made = make("button", { type: "button", "aria-pressed": false }, "Swap rows and columns");
+    const made = make("button", { type: "button", "aria-pressed": false }, "Swap axes");
     made.addEventListener("click", () => {
       across = first.isConnected ? "yes" : "no";
       history.replaceState(null, "", address());
@@ -314,6 +316,14 @@
     });
     place.previousElementSibling.prepend(made);
     if (across ? across === "yes" : isNarrow) turn(true);
+    // Paper has room for any number of rows, but for few columns.
+    const columns = (table) => table.tHead.rows[table.tHead.rows.length - 1].cells.length;
+    if (place.parentElement.matches(".wide") && columns(other) < columns(first)) {
+      let isTurnedBack = false;
+      addEventListener("beforeprint", () => { isTurnedBack = first.isConnected; if (isTurnedBack) turn(true); });
+      addEventListener("afterprint", () => { if (isTurnedBack) turn(false); });
+      if (columns(other) <= PAPER_COLUMNS + 1) place.parentElement.classList.add("fits");
+    }
   }
 
   function sortable(table) {
@@ -463,7 +473,7 @@
   let isNamed = false;
   const month = make("b", {}), per = make("span", {});
   function priced(panel) {
-    if (!isNamed) load.value = panel?.dataset.instances;
+    if (!isNamed) load.value = panel?.dataset.instances ?? "";
     const usd = 30 * Number(panel?.dataset.usd) * Number(load.value);
     load.parentElement.hidden = !panel?.dataset.usd;
     per.textContent = `${panel?.dataset.per} a day, ${panel?.dataset.instances} at once: `;

@@ -197,12 +197,22 @@ def test_a_matrix_of_many_columns_takes_the_window_and_can_be_turned(chromium, t
         name = frame.locator("tbody th").first
         assert name.bounding_box()["x"] == pytest.approx(frame.bounding_box()["x"], abs=5)
 
-        button = page.get_by_role("button", name="Swap rows and columns")
+        button = page.get_by_role("button", name="Swap axes")
         assert button.get_attribute("aria-pressed") == is_turned
         if is_turned == "false":
             button.click()
         assert frame.locator("tbody tr").count() == len(sizes)
         assert frame.locator("thead th").count() == 3
+        # Paper has room for any number of rows.
+        button.click()
+        page.evaluate("dispatchEvent(new Event('beforeprint'))")
+        assert frame.locator("tbody tr").count() == len(sizes)
+        page.emulate_media(media="print")
+        assert not page.get_by_text("Paper has no room").is_visible()
+        page.emulate_media(media="screen")
+        page.evaluate("dispatchEvent(new Event('afterprint'))")
+        assert frame.locator("tbody tr").count() == 2
+        button.click()
         page.reload()
         assert frame.locator("tbody tr").count() == len(sizes)
         button.click()
