@@ -19,6 +19,7 @@ from matrix.answer.decision import decide
 from matrix.published.yocto_run import yocto_run
 from matrix.terms.documents import bottleneck as bottlenecks
 from matrix.terms.documents import compared, summary
+from matrix.terms.findings.replication import describe_needed, describe_shortage, shortage_words_of
 from matrix.terms.findings.warnings import CellWarning, WarningDocument
 from matrix.terms.sentences import gone_text, receipt_sentence
 from matrix.text.bottlenecks import describe_evidence, describe_next_limit, describe_others, describe_unseen
@@ -27,7 +28,6 @@ from matrix.text.decisions import describe_question
 from matrix.text.endings import describe_failed, describe_state
 from matrix.text.headlines import answer_sentences, doubts
 from matrix.text.rankings import describe_comparison, describe_level
-from matrix.text.replication import describe_needed, describe_shortage, shortage_words_of
 from matrix.text.risks import describe_risk, describe_why_median
 from matrix.text.verdicts import describe_difference, describe_lost, describe_verdict
 from matrix.text.warnings import kinds_of

@@ -23,10 +23,10 @@ from matrix.terms.documents.compared import (
 )
 from matrix.terms.documents.result import Interval
 from matrix.terms.documents.values import JudgedCell, JudgedPoint, ValuesDocument
+from matrix.terms.findings.replication import LAUNCHED_ONCE, describe_shortage
 from matrix.terms.fingerprint import same_fleet, same_storage
 from matrix.terms.names import describe_fleet, describe_workload
 from matrix.terms.sentences import EMULATED
-from matrix.text.replication import LAUNCHED_ONCE, describe_shortage
 
 
 class NotComparable(Exception):
@@ -265,11 +265,7 @@ def _judged(cell: Compared, threshold: float, *, is_list: bool) -> Compared:
 
 def _missing(cell: Compared) -> str:
     """Name the missing replication of each side; once if both lack the same."""
-    lacking = [
-        [each.to_document() for each in lacks_replication(values)]
-        for side in (cell.base, cell.run)
-        if (values := side.values) is not None
-    ]
+    lacking = [lacks_replication(values) for side in (cell.base, cell.run) if (values := side.values) is not None]
     if lacking and lacking[0] and all(each == lacking[0] for each in lacking):
         return f"{describe_shortage(lacking[0])}, in both runs"
     named = zip(("base", "run"), lacking, strict=False)

@@ -14,13 +14,13 @@ from matrix.input.workloads.fio import FioWorkload, cautions, place
 from matrix.input.workloads.metadata import MetadataWorkload
 from matrix.input.workloads.read import ReadWorkload
 from matrix.input.workloads.touch import TouchWorkload
-from matrix.statistics.sample_size import MIN_INSTANCES, MIN_LAUNCHES, MIN_REPETITIONS, Shortage, needed
+from matrix.statistics.sample_size import needed
 from matrix.storages.base import Storage
+from matrix.terms.findings.replication import advice, describe_counts, shortages_of
 from matrix.terms.metrics import latency_of
 from matrix.terms.problems import Problem, Problems
 from matrix.terms.quantities import number, rough_duration
 from matrix.terms.sizes import format_size
-from matrix.text.replication import advice, describe_counts
 
 # fio's clock counts ms, the first and last are start and end. Below a second its rates are noise.
 MIN_FIO_S = 1.0
@@ -47,13 +47,7 @@ def a_difference_can_be_tested(given: Given) -> Problems:
     most = max((counts[comparison] for comparison, storages in compared.items() if len(storages) > 1), default=0)
     if not most:
         return
-    if matrix.launches > 1:
-        needed_counts = [Shortage("launch", matrix.launches, MIN_LAUNCHES)]
-    else:
-        instances = Shortage("instance", most, MIN_INSTANCES)
-        needed_counts = [instances, Shortage("repetition", matrix.repetitions, MIN_REPETITIONS)]
-    lacking = [each.to_document() for each in needed_counts if each.count < each.least]
-    if lacking:
+    if lacking := shortages_of(most, matrix.repetitions, matrix.launches if matrix.launches > 1 else None):
         path = {"instance": "fleet", "repetition": "repetitions", "launch": "launches"}[lacking[0]["unit"]]
         few = describe_counts(lacking)
         rule = f"no difference between storages can be tested with at most {few}, so results say open or not replicated"

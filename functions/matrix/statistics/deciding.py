@@ -25,7 +25,7 @@ from matrix.statistics.intervals import percentile_interval
 from matrix.statistics.resampling import lacks_replication, uncertainties
 from matrix.statistics.spread import carries, complete_rows, deviations, shows_interval
 from matrix.statistics.uncertainty import LAUNCHES, Uncertainty, of_crossed, of_difference, of_successive
-from matrix.terms.documents import summary as documents
+from matrix.terms.findings.replication import NeededReplication
 
 # More than these, nobody buys for a difference of a few per cent.
 MAX_INSTANCES, MAX_LAUNCHES = 1_000, 100
@@ -115,7 +115,7 @@ def _tolerance_limit(values: FleetValues, level: float, *, is_upper: bool) -> fl
     return math.exp(min(end, 300.0)) if values.has_logarithms else end
 
 
-def needed(sides: Sequence[FleetValues], between: Difference, distance: float) -> documents.NeededReplication | None:
+def needed(sides: Sequence[FleetValues], between: Difference, distance: float) -> NeededReplication | None:
     """Return the data with which a ratio that stays as it is would be told from the tolerance in 80 % of the runs.
 
     `distance` is that between the logarithms of ratio and tolerance. None if no fleet of reasonable size shows it.

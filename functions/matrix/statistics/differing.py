@@ -26,9 +26,9 @@ from matrix.statistics.autocorrelation import assumed
 from matrix.statistics.fleet_values import FleetValues, Floats
 from matrix.statistics.intervals import Interval, method_of
 from matrix.statistics.resampling import MIN_UNITS, lacks_replication, uncertainties
-from matrix.statistics.sample_size import MIN_LAUNCHES
 from matrix.statistics.spread import complete_rows
 from matrix.statistics.uncertainty import LAUNCHES, Uncertainty, of_difference, of_mean, of_successive
+from matrix.terms.findings.replication import MIN_LAUNCHES
 
 SIGNIFICANT = 0.05
 POWER = 0.8

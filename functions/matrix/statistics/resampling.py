@@ -28,7 +28,6 @@ from numpy.typing import NDArray
 
 from matrix.statistics.autocorrelation import assumed
 from matrix.statistics.fleet_values import FleetValues, Floats
-from matrix.statistics.sample_size import MIN_INSTANCES, MIN_LAUNCHES, MIN_REPETITIONS, Shortage
 from matrix.statistics.uncertainty import (
     INSTANCES,
     LAUNCHES,
@@ -38,6 +37,7 @@ from matrix.statistics.uncertainty import (
     of_independent,
     of_successive,
 )
+from matrix.terms.findings.replication import MIN_LAUNCHES, MIN_REPETITIONS, Shortage, shortages_of
 
 DRAWS = 999
 # The same samples must give the same interval, in the Lambda function and on a laptop.
@@ -101,19 +101,13 @@ def why_none(values: FleetValues) -> str | None:
 def lacks_replication(values: FleetValues) -> tuple[Shortage, ...]:
     """Return the shortages that forbid a comparison with another fleet or hour; empty if there are none.
 
-    A comparison needs three launches, or three instances in three repetitions. One or two instances do not show how
-    much instances differ: equal storages that were measured on one instance each, with 3 % between instances, were
-    called different in 26 to 45 % of simulated pairs. One or two repetitions do not show how much hours differ, even
-    with a volume for each instance: 52 to 87 % with 5 % between hours.
+    One or two instances do not show how much instances differ: equal storages that were measured on one instance each,
+    with 3 % between instances, were called different in 26 to 45 % of simulated pairs. One or two repetitions do not
+    show how much hours differ, even with a volume for each instance: 52 to 87 % with 5 % between hours.
     """
-    if values.is_relaunched:
-        found = [Shortage("launch", len(values.launches), MIN_LAUNCHES)]
-    else:
-        found = [
-            Shortage("instance", len(values.instances), MIN_INSTANCES),
-            Shortage("repetition", len(values.repetitions), MIN_REPETITIONS),
-        ]
-    return tuple(each for each in found if each.count < each.least)
+    return shortages_of(
+        len(values.instances), len(values.repetitions), len(values.launches) if values.is_relaunched else None
+    )
 
 
 def is_two_way(values: FleetValues) -> bool:

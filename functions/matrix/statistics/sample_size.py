@@ -1,4 +1,4 @@
-"""Sample sizes: the number of independent values that a percentile needs, and of instances, repetitions and launches.
+"""Sample sizes: the number of independent values that a percentile needs.
 
 The largest of n independent values lies below the true percentile p with probability p^n. Such a fleet has seen no
 value beyond p, so its estimate of p is too good. n is enough if this happens at most 2.5 % of the time, the upper tail
@@ -10,10 +10,6 @@ module too, so it must not import numpy, which takes longer than the plan of a u
 """
 
 import math
-from dataclasses import dataclass
-from typing import Literal
-
-from matrix.terms.documents import summary as documents
 
 CONFIDENCE = 0.95
 
@@ -32,23 +28,3 @@ def needed(level: float, confidence: float = CONFIDENCE) -> int:
 def has_enough_samples(level: float, independent_n: int, confidence: float = CONFIDENCE) -> bool:
     """Return whether `independent_n` values are enough for the percentile `level`."""
     return independent_n >= needed(level, confidence)
-
-
-MIN_LAUNCHES = 3
-# A variance between fewer is hardly known: with two instances in one of two states, 10 % of equal pairs seem different.
-MIN_INSTANCES = 3
-# Two repetitions show that they differ, but hardly how much: t with 1 degree of freedom is 12.7, with 2 it is 4.3.
-MIN_REPETITIONS = 3
-
-
-@dataclass(frozen=True)
-class Shortage:
-    """Instances, repetitions or launches of which a fleet has too few for a comparison."""
-
-    unit: Literal["instance", "repetition", "launch"]
-    count: int
-    least: int
-
-    def to_document(self) -> documents.Shortage:
-        """The form in summary.json."""
-        return {"unit": self.unit, "count": self.count, "least": self.least}

@@ -4,7 +4,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from contract.fio_job import PACING
-from matrix.terms.documents.bottleneck import OnCredits
 from matrix.terms.documents.parts import Fleet, Params, Part, Point
 from matrix.terms.documents.result import (
     Layer,
@@ -15,6 +14,7 @@ from matrix.terms.documents.result import (
     ResultDocument,
 )
 from matrix.terms.documents.summary import SummaryDocument
+from matrix.terms.findings.credits import describe_credits, shortest
 from matrix.terms.open_loop import RATE, done_per_s, has_kept_up, offered_per_s
 from matrix.terms.quantities import ABSENT, number, rough_duration
 
@@ -169,20 +169,6 @@ def describe_steadiness(steadiness: PointSteadiness | None) -> str:
     return (
         f"from {rough_duration(steadiness['from_s'])}, {count}" if steadiness["from_s"] is not None else f"no, {count}"
     )
-
-
-def shortest(paid: Sequence[OnCredits]) -> OnCredits:
-    """Return the burst of a point after which the rate falls most."""
-    return min(paid, key=lambda burst: burst["sustained"] / burst["rate"])
-
-
-def describe_credits(burst: OnCredits) -> str:
-    """Format how long a burst lasts and the rate afterwards: `on credits for 33m 20s, then 300 IOPS (volume)`."""
-    lasts_s = burst["lasts_s"]
-    until = "" if lasts_s is None else f" for {rough_duration(lasts_s)}"
-    left = burst["sustained"]
-    then = f"{number(left)} IOPS" if burst["counts"] == "IOPS" else f"{number(left / 1e6)} MB/s"
-    return f"on credits{until}, then {then} ({burst['of'].removesuffix(' IOPS').removesuffix(' throughput')})"
 
 
 def flat(params: Params) -> Params:

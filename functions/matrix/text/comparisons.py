@@ -1,7 +1,7 @@
 """The result of a run compared with another run, in words."""
 
 from matrix.terms.documents.compared import ComparedPoint, ComparisonDocument
-from matrix.text.replication import LAUNCHED_ONCE
+from matrix.terms.findings.replication import LAUNCHED_ONCE
 
 # Points that a message names.
 MAX_NAMED = 2

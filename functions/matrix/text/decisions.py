@@ -5,12 +5,12 @@ from collections.abc import Callable, Iterator, Sequence
 from matrix.terms.documents.parts import Part
 from matrix.terms.documents.summary import Absence, Candidate, Decision, Question, SummaryDocument
 from matrix.terms.figures import ASSUMED_BYTES, describe_cost
+from matrix.terms.findings.replication import describe_needed, describe_shortage
 from matrix.terms.names import describe_tools
 from matrix.terms.objectives import BEST_VALUE_WITHIN
 from matrix.terms.quantities import factor, quantity, times
 from matrix.terms.sentences import listed
 from matrix.terms.verdicts import difference_of, is_comparable, judged, ranked_of, winner
-from matrix.text.replication import describe_needed, describe_shortage
 from matrix.text.risks import describe_risk, describe_risks
 from matrix.text.verdicts import describe_lost
 

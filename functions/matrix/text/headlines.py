@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from matrix.terms.documents.summary import Absence, Candidate, Decision, Question, SummaryDocument
 from matrix.terms.figures import describe_bounded_cost
+from matrix.terms.findings.replication import shortage_words_of
 from matrix.terms.names import describe_workload, fleet_label
 from matrix.terms.quantities import factor, quantity, times
 from matrix.terms.sentences import listed
@@ -28,7 +29,6 @@ from matrix.text.decisions import (
     sale_note,
 )
 from matrix.text.rankings import OPEN, Name, cost_unit, describe_level, parts, short_name
-from matrix.text.replication import shortage_words_of
 from matrix.text.risks import describe_risk, ranked_by_median
 from matrix.text.verdicts import SAME, describe_lost
 from matrix.text.warnings import kinds_of, of_run

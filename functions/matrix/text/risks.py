@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 
 from matrix.terms.documents.summary import Question, Risk
-from matrix.terms.names import describe_credits
+from matrix.terms.findings.credits import describe_credits
+from matrix.terms.findings.replication import describe_shortage
 from matrix.terms.quantities import rough_duration, times
 from matrix.terms.sentences import listed
-from matrix.text.replication import describe_shortage
 
 
 def describe_risk(risk: Risk) -> str:  # noqa: C901, PLR0911 - a case for each code

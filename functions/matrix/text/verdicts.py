@@ -3,9 +3,9 @@
 import math
 
 from matrix.terms.documents.summary import Candidate, Difference, Lost, Question, Verdict
+from matrix.terms.findings.replication import describe_shortage
 from matrix.terms.quantities import factor
 from matrix.terms.verdicts import difference_of, ranked_of
-from matrix.text.replication import describe_shortage
 
 # Figures that differ by less are called equal, and costs by twice as much: no plan is more exact.
 SAME = 0.005

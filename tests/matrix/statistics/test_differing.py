@@ -11,7 +11,7 @@ from support.fleet_values import fleet
 
 from matrix.statistics.differing import benjamini_hochberg, difference, holm
 from matrix.statistics.resampling import lacks_replication
-from matrix.statistics.sample_size import Shortage
+from matrix.terms.findings.replication import Shortage
 
 
 def column(*values):
@@ -83,10 +83,11 @@ def test_what_was_not_replicated_has_neither_interval_nor_verdict():
 
 
 def test_what_replication_lacks_is_counted():
-    assert lacks_replication(fleet(np.ones((1, 10)))) == (Shortage("instance", 1, 3),)
-    assert lacks_replication(fleet(np.ones((50, 2)))) == (Shortage("repetition", 2, 3),)
-    assert lacks_replication(fleet(np.ones((2, 1)))) == (Shortage("instance", 2, 3), Shortage("repetition", 1, 3))
-    assert lacks_replication(fleet(np.ones((3, 3)))) == ()
+    instances: Shortage = {"unit": "instance", "count": 2, "least": 3}
+    repetitions: Shortage = {"unit": "repetition", "count": 2, "least": 3}
+    lacking = {(2, 10): (instances,), (50, 2): (repetitions,), (2, 2): (instances, repetitions), (3, 3): ()}
+    for shape, shortages in lacking.items():
+        assert lacks_replication(fleet(np.ones(shape))) == shortages
 
 
 def test_the_detectable_ratio_is_found_in_four_of_five():

@@ -7,7 +7,7 @@ from matrix.answer.bottleneck.evidence import MAX_PLAUSIBLE, Evidence
 from matrix.answer.costs import storage_of
 from matrix.input.instance_types import Bandwidth, bursts
 from matrix.storages.metrics import Burst
-from matrix.terms.documents.bottleneck import OnCredits
+from matrix.terms.findings.credits import OnCredits
 from matrix.terms.use import disk_bytes, disk_operations, most
 
 Rates = Mapping[str, float | None]

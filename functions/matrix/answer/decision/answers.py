@@ -42,7 +42,7 @@ def _risks(candidate: Candidate, question: Question) -> list[documents.Risk]:
     if candidate.tail and candidate.tail.doubt:
         risks.append(candidate.tail.doubt)
     if candidate.lacks:
-        risks.append({"code": "not-replicated", "shortages": [each.to_document() for each in candidate.lacks]})
+        risks.append({"code": "not-replicated", "shortages": list(candidate.lacks)})
     tail = slow_tail(candidate.values, question.ranked_level, higher_is_better=question.higher_is_better)
     risks += [tail] if tail else []
     if candidate.cost and candidate.cost.missing:
@@ -206,7 +206,7 @@ def _difference(fastest: Candidate, other: Candidate) -> documents.Difference:
     if beside is None:
         lacks = fastest.lacks or other.lacks
         if lacks and fastest.values and other.values:
-            return {"code": "too-few", "shortages": [each.to_document() for each in lacks]}
+            return {"code": "too-few", "shortages": list(lacks)}
         return {"code": "not-tested"}
     code: documents.Difference = {"code": "open"}
     if beside.low >= NEAR:

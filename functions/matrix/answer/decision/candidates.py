@@ -7,8 +7,8 @@ from matrix.answer.decision.objective import Objective, Percentile
 from matrix.statistics.deciding import Slowdown
 from matrix.statistics.differing import Difference
 from matrix.statistics.fleet_values import FleetValues
-from matrix.statistics.sample_size import Shortage
 from matrix.terms.documents import summary as documents
+from matrix.terms.findings.replication import NeededReplication, Shortage
 
 MEDIAN = 50.0
 
@@ -112,7 +112,7 @@ class Question:
     recommended: Candidate | None = None
     best_value: Candidate | None = None
     rival: Candidate | None = None
-    needed: documents.NeededReplication | None = None
+    needed: NeededReplication | None = None
     margin: float | None = None
 
     @property

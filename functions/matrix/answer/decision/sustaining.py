@@ -8,11 +8,10 @@ import numpy as np
 
 from matrix.answer.decision.candidates import Candidate
 from matrix.answer.decision.objective import Objective, Percentile
-from matrix.terms.documents.bottleneck import OnCredits
 from matrix.terms.documents.result import ResultDocument
 from matrix.terms.documents.summary import Risk
+from matrix.terms.findings.credits import OnCredits, shortest
 from matrix.terms.metrics import METRICS
-from matrix.terms.names import shortest
 
 
 def judge_by_sustained(

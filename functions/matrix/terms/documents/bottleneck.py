@@ -4,6 +4,8 @@ from typing import Literal, NotRequired
 
 from typing_extensions import TypedDict
 
+from matrix.terms.findings.credits import OnCredits
+
 
 class RateUsed(TypedDict):
     """A rate beside its limit, of the point that used most of it."""
@@ -117,19 +119,6 @@ class Unseen(TypedDict):
     error: NotRequired[str]
     metrics: NotRequired[list[str]]
     may_arrive: NotRequired[bool]
-
-
-class OnCredits(TypedDict):
-    """A rate above the sustained limit."""
-
-    of: str
-    """Which limit: volume IOPS, instance network …"""
-    counts: str
-    """IOPS or bytes/s."""
-    rate: float
-    sustained: float
-    lasts_s: float | None
-    """How long a full balance lasts at this rate; None where AWS does not say."""
 
 
 class OfLaunches(TypedDict):

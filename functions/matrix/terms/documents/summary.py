@@ -4,10 +4,11 @@ from typing import Literal, NotRequired
 
 from typing_extensions import TypedDict
 
-from matrix.terms.documents.bottleneck import OnCredits
 from matrix.terms.documents.parts import CostRange, Part
 from matrix.terms.documents.receipt import ReceiptDocument
 from matrix.terms.documents.result import ResultDocument
+from matrix.terms.findings.credits import OnCredits
+from matrix.terms.findings.replication import NeededReplication, Shortage
 
 
 class Filling(TypedDict):
@@ -56,23 +57,6 @@ class RankedBy(TypedDict):
     high: float | None
     confidence: NotRequired[float]
     """How often such an interval holds the truth: 0.95, or 0.8 for tails over instances and repetitions."""
-
-
-class Shortage(TypedDict):
-    """Values of which there are too few."""
-
-    unit: Literal["instance", "repetition", "launch"]
-    count: int
-    least: int
-    """How many it takes."""
-
-
-class NeededReplication(TypedDict, total=False):
-    """With how much data most runs would show what these figures do not: instances and repetitions, or launches."""
-
-    instances: int
-    repetitions: int
-    launches: int
 
 
 class Risk(TypedDict):

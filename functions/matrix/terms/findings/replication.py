@@ -1,17 +1,55 @@
-"""Words for missing replication, without which a fleet cannot be compared: instances, repetitions or launches."""
+"""Missing replication, without which fleets cannot be compared: instances, repetitions or launches."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from typing import Literal
 
-from matrix.statistics.sample_size import MIN_LAUNCHES
-from matrix.terms.documents.summary import NeededReplication, Shortage
+from typing_extensions import TypedDict
 
+Unit = Literal["instance", "repetition", "launch"]
+MIN_LAUNCHES = 3
+# A variance between fewer is hardly known: with two instances in one of two states, 10 % of equal pairs seem different.
+MIN_INSTANCES = 3
+# Two repetitions show that they differ, but hardly how much: t with 1 degree of freedom is 12.7, with 2 it is 4.3.
+MIN_REPETITIONS = 3
 # Two runs with one launch each do not show the variation between hours, which often exceeds that within one run.
 LAUNCHED_ONCE = (
     "each run was launched once: what another hour, other hosts or another zone change is in no interval, and may be "
     f'the whole difference; set "launches": {MIN_LAUNCHES} in both'
 )
+LEAST: dict[Unit, int] = {"instance": MIN_INSTANCES, "repetition": MIN_REPETITIONS, "launch": MIN_LAUNCHES}
+# Fields of a matrix.
 FIELDS = {"instance": "count", "repetition": "repetitions", "launch": "launches"}
+
+
+class Shortage(TypedDict):
+    """Instances, repetitions or launches of which a fleet has too few for a comparison."""
+
+    unit: Unit
+    count: int
+    least: int
+    """How many it takes."""
+
+
+class NeededReplication(TypedDict, total=False):
+    """With how much data most runs would show what these figures do not: instances and repetitions, or launches."""
+
+    instances: int
+    repetitions: int
+    launches: int
+
+
+def shortages_of(instances: int, repetitions: int, launches: int | None) -> tuple[Shortage, ...]:
+    """Return what is missing for a comparison: it takes three launches, or three instances in three repetitions.
+
+    `launches` is None where no more than one was planned.
+    """
+    counts: dict[Unit, int] = {"instance": instances, "repetition": repetitions}
+    if launches is not None:
+        counts = {"launch": launches}
+    return tuple(
+        {"unit": unit, "count": count, "least": LEAST[unit]} for unit, count in counts.items() if count < LEAST[unit]
+    )
 
 
 def describe_shortage(shortages: Sequence[Shortage]) -> str:
