@@ -20,6 +20,7 @@ from matrix.published.yocto_run import yocto_run
 from matrix.terms.documents import bottleneck as bottlenecks
 from matrix.terms.documents import compared, summary
 from matrix.terms.findings.replication import describe_needed, describe_shortage, shortage_words_of
+from matrix.terms.findings.risks import Risk, RiskDocument
 from matrix.terms.findings.warnings import CellWarning, WarningDocument
 from matrix.terms.sentences import gone_text, receipt_sentence
 from matrix.text.bottlenecks import describe_evidence, describe_next_limit, describe_others, describe_unseen
@@ -27,8 +28,8 @@ from matrix.text.comparisons import comparison_lines
 from matrix.text.decisions import describe_question
 from matrix.text.endings import describe_failed, describe_state
 from matrix.text.headlines import answer_sentences, doubts
+from matrix.text.medians import describe_why_median
 from matrix.text.rankings import describe_comparison, describe_level
-from matrix.text.risks import describe_risk, describe_why_median
 from matrix.text.verdicts import describe_difference, describe_lost, describe_verdict
 from matrix.text.warnings import kinds_of
 
@@ -96,7 +97,6 @@ RISKS: list[Example] = [
     {"code": "not-steady", "period_s": 12.0},
     {"code": "not-steady", "period_s": None},
     FEW | {"count": 1},
-    FEW | {"count": 3, "most": 18},
     FEW | {"count": 3, "by_launch": True},
     {"code": "only-worst-known", "level": 10},
     UNKNOWN,
@@ -137,7 +137,7 @@ DIFFERENCES: list[Example] = [
 
 def risks() -> Sentences:
     for risk in RISKS:
-        yield risk["code"], describe_risk(risk)
+        yield risk["code"], Risk.describe(risk)
     medians = {
         "one fleet is too small, another unknown": [(10, FEW | {"count": 10}), (1, UNKNOWN)],
         "several are too small, several unknown": [
@@ -465,7 +465,6 @@ def codes_of(kind: Any, field: str = "code") -> set[str]:
 @pytest.mark.parametrize(
     ("kind", "examples"),
     [
-        (summary.Risk, RISKS),
         (summary.Verdict, VERDICTS),
         (summary.Lost, LOST),
         (summary.Difference, DIFFERENCES),
@@ -480,7 +479,9 @@ def test_each_code_has_an_example_that_fits_its_schema(kind, examples):
         TypeAdapter(kind).validate_python(example, strict=True)
 
 
-@pytest.mark.parametrize(("family", "kind", "examples"), [(CellWarning, WarningDocument, WARNINGS)])
+@pytest.mark.parametrize(
+    ("family", "kind", "examples"), [(CellWarning, WarningDocument, WARNINGS), (Risk, RiskDocument, RISKS)]
+)
 def test_each_finding_has_an_example_that_fits_its_schema(family, kind, examples):
     assert {example["code"] for example in examples} == family.kinds.keys()
     for example in examples:

@@ -10,6 +10,7 @@ from matrix.report.view import View
 from matrix.tables.ranking_table import figure_column, ranking_table
 from matrix.terms.documents.summary import Candidate, Question
 from matrix.terms.figures import describe_bounded_cost, describe_interval
+from matrix.terms.findings.risks import Risk
 from matrix.terms.grouping import grouped
 from matrix.terms.metrics import metric_title
 from matrix.terms.quantities import Column, number, quantity
@@ -17,7 +18,6 @@ from matrix.terms.verdicts import has_winner, judged, leading, ranked_of, winner
 from matrix.text.decisions import describe_open_question
 from matrix.text.headlines import question_headline
 from matrix.text.rankings import OPEN, cost_unit, describe_comparison, describe_level, mark, parts, unclear
-from matrix.text.risks import describe_risk, describe_risks
 from matrix.text.verdicts import describe_verdict
 
 # With more comparisons than this, the panels that are hidden at first are packed.
@@ -105,7 +105,7 @@ def _caveats(view: View, question: Question) -> list[str]:
     # A line about a difference without significance already has the missing replication as its reason.
     risks = [risk for risk in chosen["risks"] if risk["code"] != "not-replicated" or not lines] if chosen else []
     if risks:
-        lines.append(f"Caution: {describe_risks(risks)}.")
+        lines.append(f"Caution: {'; '.join(map(Risk.describe, risks))}.")
     return [
         *lines, *_filling(view, question), *_other_risks(view, question, chosen), *_without_figure(view, question)
     ]  # fmt: skip
@@ -113,9 +113,9 @@ def _caveats(view: View, question: Question) -> list[str]:
 
 def _other_risks(view: View, question: Question, chosen: Candidate | None) -> list[str]:
     """Name each risk that only other storages have, with these storages."""
-    known = [describe_risk(risk) for risk in (chosen["risks"] if chosen else ())]
+    known = [Risk.describe(risk) for risk in (chosen["risks"] if chosen else ())]
     storages = grouped(
-        (describe_risk(risk), view.called(candidate)) for candidate in judged(question) for risk in candidate["risks"]
+        (Risk.describe(risk), view.called(candidate)) for candidate in judged(question) for risk in candidate["risks"]
     )
     return [f"{', '.join(names)}: {words}." for words, names in storages.items() if words not in known]
 

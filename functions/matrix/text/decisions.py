@@ -6,12 +6,12 @@ from matrix.terms.documents.parts import Part
 from matrix.terms.documents.summary import Absence, Candidate, Decision, Question, SummaryDocument
 from matrix.terms.figures import ASSUMED_BYTES, describe_cost
 from matrix.terms.findings.replication import describe_needed, describe_shortage
+from matrix.terms.findings.risks import Risk
 from matrix.terms.names import describe_tools
 from matrix.terms.objectives import BEST_VALUE_WITHIN
 from matrix.terms.quantities import factor, quantity, times
 from matrix.terms.sentences import listed
 from matrix.terms.verdicts import difference_of, is_comparable, judged, ranked_of, winner
-from matrix.text.risks import describe_risk, describe_risks
 from matrix.text.verdicts import describe_lost
 
 NEAR = f"{100 * BEST_VALUE_WITHIN:.0f} %"
@@ -128,7 +128,7 @@ def _of_objective(question: Question, decision: Decision) -> list[str]:
         verb = "Take" if decision["is_recommendation"] else "First here is"
         parts = [f"{verb} {chosen['storage']}{alone}: {figure}"]
     if chosen["risks"]:
-        parts.append(f"Caution: {describe_risks(chosen['risks'])}")
+        parts.append(f"Caution: {'; '.join(map(Risk.describe, chosen['risks']))}")
     meeting = [each for each in ranked if each["verdict"]["code"] in ("meets", "meets-by-value")]
     cheaper = sorted((each for each in meeting if _usd(each) < _usd(chosen)), key=_order_of_cost)
     parts += [f"{cheaper[0]['storage']} may reach it for less{_at_cost(cheaper[0])}"] if cheaper else []
@@ -160,13 +160,13 @@ def _of_ranking(question: Question, decision: Decision) -> list[str]:
     parts += describe_open_question(question, _whole)
     named = [each for each in (fastest, bargain, cheapest) if each is not None]
     parts += [
-        f"{candidate['storage']}: {describe_risk(risk)}"
+        f"{candidate['storage']}: {Risk.describe(risk)}"
         for candidate in ranked
         for risk in candidate["risks"]
         if risk["code"] in ("burst", "judged-by-sustained") or (risk["code"] == "slow-tail" and candidate in named)
     ]
     if why := question.get("why_median"):
-        parts.append(f"Ranked by the median: {describe_risk(why)}")
+        parts.append(f"Ranked by the median: {Risk.describe(why)}")
     return parts
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from matrix.terms.documents.summary import Absence, Candidate, Decision, Question, SummaryDocument
 from matrix.terms.figures import describe_bounded_cost
 from matrix.terms.findings.replication import shortage_words_of
+from matrix.terms.findings.risks import Risk
 from matrix.terms.names import describe_workload, fleet_label
 from matrix.terms.quantities import factor, quantity, times
 from matrix.terms.sentences import listed
@@ -28,8 +29,8 @@ from matrix.text.decisions import (
     not_comparable,
     sale_note,
 )
+from matrix.text.medians import ranked_by_median
 from matrix.text.rankings import OPEN, Name, cost_unit, describe_level, parts, short_name
-from matrix.text.risks import describe_risk, ranked_by_median
 from matrix.text.verdicts import SAME, describe_lost
 from matrix.text.warnings import kinds_of, of_run
 
@@ -347,7 +348,7 @@ def caveats(decision: Decision, name: Name) -> Iterator[str]:
             why = question.get("why_median")
             is_said = (why and risk["code"] == why["code"]) or (risk["code"] == "not-replicated" and unclear)
             if not is_said:
-                words = describe_risk(risk)
+                words = Risk.describe(risk)
                 risks[words] += 1
                 where.setdefault(words, []).append(question)
     if risks:

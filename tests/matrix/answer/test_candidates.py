@@ -8,6 +8,7 @@ from matrix.answer.costs import PointCost
 from matrix.answer.decision.answers import answer, slow_tail
 from matrix.answer.decision.candidates import Candidate, Question
 from matrix.answer.decision.objective import Objective, Percentile
+from matrix.terms.findings.risks import SampleSizeUnknown
 
 
 def candidate(name, value, usd=1.0, *, low=None, high=None, bound=None, missing=None, **facts):
@@ -181,7 +182,7 @@ def test_an_open_question_needs_the_data_that_tell_the_rival_from_the_edge_that_
         for each, part in zip(sides, (noise[:6], noise[6:]), strict=True):
             each.values = fleet(part / np.median(part) * each.value)
         # The level by which the values are compared.
-        asked = question(*sides, why_median={"code": "too-few-samples"})
+        asked = question(*sides, why_median=SampleSizeUnknown(level=90))
         answered(asked)
         assert (asked.state, asked.rival.storage) == ("open", "b")
         return asked.needed["instances"] * asked.needed["repetitions"]
@@ -249,5 +250,5 @@ def test_verdicts_without_an_objective_say_how_much_slower():
 def test_a_slow_tail_is_named_from_twice_the_ranked_percentile_on(values, higher_is_better, expected):
     tail = slow_tail(fleet([[value] for value in values]), 50, higher_is_better=higher_is_better)
 
-    assert (tail and (tail["slow"], tail["values"], tail["slowest"])) == expected
+    assert (tail and (tail.slow, tail.values, tail.slowest)) == expected
     assert slow_tail(None, 50, higher_is_better=False) is None

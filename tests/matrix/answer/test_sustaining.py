@@ -59,7 +59,7 @@ def test_a_job_that_outlasts_its_credits_is_judged_by_its_mean_rate(metric, high
     assert after.cost.usd == pytest.approx(0.75 * slowdown + 0.25)
     assert after.tail.high is None
     [risk] = after.risks
-    assert (risk["code"], risk.get("share")) == (
+    assert (risk.code, getattr(risk, "share", None)) == (
         ("burst", None) if slowdown == 1 else ("judged-by-sustained", pytest.approx(1 / slowdown))
     )
     assert judge_by_sustained(measured, {}, metric, Objective(job_s=job_s), higher_is_better=True) is measured

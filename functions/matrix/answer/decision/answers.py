@@ -16,7 +16,7 @@ from matrix.statistics.deciding import Slowdown, needed
 from matrix.statistics.differing import Difference, difference
 from matrix.statistics.fleet_values import FleetValues
 from matrix.terms.documents import summary as documents
-from matrix.terms.documents.summary import Risk
+from matrix.terms.findings.risks import CostIncomplete, NotReplicated, Risk, SlowTail
 from matrix.terms.objectives import BEST_VALUE_WITHIN
 
 NEAR = 1 + BEST_VALUE_WITHIN
@@ -37,16 +37,16 @@ def answer(question: Question, wanted: Objective, *, for_sale: bool) -> None:
     question.recommended = question.best_value if for_sale and is_fair and question.state == "shown" else None
 
 
-def _risks(candidate: Candidate, question: Question) -> list[documents.Risk]:
-    risks: list[documents.Risk] = []
+def _risks(candidate: Candidate, question: Question) -> list[Risk]:
+    risks: list[Risk] = []
     if candidate.tail and candidate.tail.doubt:
         risks.append(candidate.tail.doubt)
     if candidate.lacks:
-        risks.append({"code": "not-replicated", "shortages": list(candidate.lacks)})
+        risks.append(NotReplicated(shortages=list(candidate.lacks)))
     tail = slow_tail(candidate.values, question.ranked_level, higher_is_better=question.higher_is_better)
     risks += [tail] if tail else []
     if candidate.cost and candidate.cost.missing:
-        risks.append({"code": "cost-incomplete", "missing": candidate.cost.missing})
+        risks.append(CostIncomplete(missing=candidate.cost.missing))
     return risks
 
 
@@ -232,7 +232,7 @@ def _times_as_slow(candidate: Candidate, fastest: Candidate, question: Question)
 SLOW = 2.0
 
 
-def slow_tail(values: FleetValues | None, level: float, *, higher_is_better: bool) -> Risk | None:
+def slow_tail(values: FleetValues | None, level: float, *, higher_is_better: bool) -> SlowTail | None:
     """Return how many values are at least twice as slow as the ranked percentile, and the slowest; None without any."""
     if values is None or values.pooled.min() <= 0:
         return None
@@ -241,5 +241,4 @@ def slow_tail(values: FleetValues | None, level: float, *, higher_is_better: boo
     slow = int(np.count_nonzero(slowness >= SLOW))
     if not slow:
         return None
-    slowest = float(slowness.max())
-    return {"code": "slow-tail", "level": level, "slow": slow, "values": int(slowness.size), "slowest": slowest}
+    return SlowTail(level=level, slow=slow, values=int(slowness.size), slowest=float(slowness.max()))

@@ -9,8 +9,7 @@ from matrix.statistics.differing import Difference
 from matrix.statistics.fleet_values import FleetValues
 from matrix.terms.documents import summary as documents
 from matrix.terms.findings.replication import NeededReplication, Shortage
-
-MEDIAN = 50.0
+from matrix.terms.findings.risks import MEDIAN, Risk
 
 
 @dataclass
@@ -35,7 +34,7 @@ class Candidate:
     fleet_s: float | None = None
     on_front: bool = False
     verdict: documents.Verdict = field(default_factory=lambda: documents.Verdict(code="no-figure"))
-    risks: list[documents.Risk] = field(default_factory=list)
+    risks: list[Risk] = field(default_factory=list)
 
     @property
     def value(self) -> float:
@@ -72,7 +71,7 @@ class Candidate:
             "on_front": self.on_front,
             "counts_in_memory": self.counts_in_memory,
             "verdict": self.verdict,
-            "risks": self.risks,
+            "risks": [risk.document for risk in self.risks],
         }
 
 
@@ -106,7 +105,7 @@ class Question:
     higher_is_better: bool
     level: float
     candidates: list[Candidate]
-    why_median: documents.Risk | None = None  # why candidates are ranked by their medians instead of their tails
+    why_median: Risk | None = None  # why candidates are ranked by their medians instead of their tails
     absences: list[Absence] = field(default_factory=list)
     state: documents.QuestionState = "nothing"
     recommended: Candidate | None = None
@@ -167,7 +166,7 @@ class Question:
             "higher_is_better": self.higher_is_better,
             "level": self.level,
             "ranked_level": self.ranked_level,
-            "why_median": self.why_median,
+            "why_median": self.why_median.document if self.why_median else None,
             "candidates": [candidate.to_document() for candidate in self.candidates],
             "absences": [absence.to_document() for absence in self.absences],
             "state": self.state,

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 from matrix.statistics.sample_size import CONFIDENCE
 from matrix.terms.documents.parts import Part
-from matrix.terms.documents.summary import RankedBy, Risk
+from matrix.terms.documents.summary import RankedBy
+from matrix.terms.findings.risks import Risk
 
 USUAL_PERCENT = 90.0
 HOUR_S = 3600.0

@@ -8,7 +8,7 @@ from typing import cast
 
 from matrix.answer.costs import Bill
 from matrix.answer.decision.answers import NEAR, slowdown_of
-from matrix.answer.decision.candidates import MEDIAN, Absence, Candidate, Question
+from matrix.answer.decision.candidates import Absence, Candidate, Question
 from matrix.answer.decision.objective import Objective, Percentile
 from matrix.answer.decision.sustaining import judge_by_sustained
 from matrix.input.storage_names import whole_names
@@ -23,8 +23,17 @@ from matrix.statistics.spread import carries, independent_n, shows_interval
 from matrix.storages.models import is_shared
 from matrix.terms.documents.parts import Params, StorageFields
 from matrix.terms.documents.result import MetricResult, PointResult, PointSteadiness, ResultDocument
-from matrix.terms.documents.summary import Lost, Risk, SummaryDocument
+from matrix.terms.documents.summary import Lost, SummaryDocument
 from matrix.terms.figures import percentile_of
+from matrix.terms.findings.risks import (
+    MEDIAN,
+    NoSingleValues,
+    OnlyWorstKnown,
+    Risk,
+    SampleSizeUnknown,
+    TooFewSamples,
+    Unsettled,
+)
 from matrix.terms.metrics import METRICS, lacks_tail
 from matrix.terms.names import (
     describe_placement,
@@ -233,7 +242,7 @@ def _lost(cell: ResultDocument) -> Lost | None:
 def _unsteady(steadiness: PointSteadiness | None) -> list[Risk]:
     if not steadiness or not is_unsteady(steadiness):
         return []
-    return [{"code": "not-steady", "period_s": steadiness.get("period_s")}]
+    return [Unsettled(period_s=steadiness.get("period_s"))]
 
 
 def _counts_in_memory(cell: ResultDocument, point: PointResult) -> bool:
@@ -267,7 +276,7 @@ def _rank(question: Question, wanted: Objective) -> None:
     """
     judged = question.judged
     doubts = [end.doubt for candidate in judged if (end := candidate.tail) and end.doubt and not end.has_enough_samples]
-    unknown = [doubt for doubt in doubts if doubt["code"] != "too-few-samples"]
+    unknown = [doubt for doubt in doubts if not isinstance(doubt, TooFewSamples)]
     counts = [_units(candidate.values) for candidate in judged if candidate.values is not None]
     count = max([question.instances, *counts])
     few = [] if has_enough_samples(question.level, count) else [_too_few(question.level, count)]
@@ -352,9 +361,7 @@ def _percentile(metric: MetricResult, values: FleetValues | None, level: float) 
     worst = metric.get("p0") if metric.get("higher_is_better") else metric.get("p100")
     if worst is None:
         return None
-    return Percentile(
-        level, float(worst), None, None, {"code": "only-worst-known", "level": level}, has_enough_samples=False
-    )
+    return Percentile(level, float(worst), None, None, OnlyWorstKnown(level=level), has_enough_samples=False)
 
 
 def _percentile_of_values(values: FleetValues, level: float) -> Percentile:
@@ -362,10 +369,11 @@ def _percentile_of_values(values: FleetValues, level: float) -> Percentile:
     is_shown = level == MEDIAN or (not is_observed and shows_interval(values, level))
     interval = percentile_interval(values, level) if is_shown else None
     is_sure = is_observed or carries(values, level) or (level == MEDIAN and interval is not None)
-    # Each launch needs enough samples of its own for a percentile, so the smallest sample size is reported.
-    doubt = None if is_sure else _too_few(level, min(independent_n(launch) for launch in values.launches))
-    if doubt and values.is_relaunched:
-        doubt["by_launch"] = True
+    doubt = None
+    if not is_sure:
+        # Each launch needs enough samples of its own for a percentile, so the smallest sample size is reported.
+        count = min(independent_n(launch) for launch in values.launches)
+        doubt = _too_few(level, count, by_launch=values.is_relaunched)
     low, high = (interval.low, interval.high) if interval else (None, None)
     confidence = interval.confidence if interval else CONFIDENCE
     return Percentile(level, values.percentile(level), low, high, doubt, is_sure, confidence)
@@ -377,11 +385,11 @@ def _doubt(metric: MetricResult, level: float) -> tuple[Risk | None, bool]:
         return None, True
     count = metric.get("independent_n") if metric.get("independent_n") is not None else metric.get("n")
     if count is None:
-        return {"code": "sample-size-unknown", "level": level}, False
+        return SampleSizeUnknown(level=level), False
     if has_enough_samples(level, int(count)):
-        return (None if "carried" in metric else {"code": "no-single-values"}), True
+        return (None if "carried" in metric else NoSingleValues()), True
     return _too_few(level, int(count)), False
 
 
-def _too_few(level: float, count: int) -> Risk:
-    return {"code": "too-few-samples", "level": level, "needed": needed(level), "count": count}
+def _too_few(level: float, count: int, *, by_launch: bool = False) -> TooFewSamples:
+    return TooFewSamples(level=level, needed=needed(level), count=count, by_launch=by_launch)

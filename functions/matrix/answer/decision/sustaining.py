@@ -9,8 +9,8 @@ import numpy as np
 from matrix.answer.decision.candidates import Candidate
 from matrix.answer.decision.objective import Objective, Percentile
 from matrix.terms.documents.result import ResultDocument
-from matrix.terms.documents.summary import Risk
 from matrix.terms.findings.credits import OnCredits, shortest
+from matrix.terms.findings.risks import Burst, JudgedBySustained
 from matrix.terms.metrics import METRICS
 
 
@@ -33,26 +33,21 @@ def judge_by_sustained(
     is_scaled = is_duration or (higher_is_better and metric in METRICS)
     middle = candidate.median or candidate.tail
     if job_s is None or not is_scaled or middle is None:
-        return replace(candidate, risks=[*candidate.risks, {"code": "burst", "burst": shortest(paid)}])
+        return replace(candidate, risks=[*candidate.risks, Burst(burst=shortest(paid))])
 
     def slowdown(value: float) -> float:
         job_at_burst_s = max(done_s(paid, job_s), value if is_duration else 0.0)
         return lasting_s(paid, job_at_burst_s) / job_at_burst_s
 
     if slowdown(middle.value) == 1:
-        return replace(candidate, risks=[*candidate.risks, {"code": "burst", "burst": shortest(paid)}])
+        return replace(candidate, risks=[*candidate.risks, Burst(burst=shortest(paid))])
 
     def judged(value: float) -> float:
         return value * slowdown(value) if is_duration else value / slowdown(value)
 
     values, cost = candidate.values, candidate.cost
     whole_s = max(job_s, judged(middle.value)) if is_duration else job_s
-    risk: Risk = {
-        "code": "judged-by-sustained",
-        "burst": shortest(paid),
-        "share": 1 / slowdown(middle.value),
-        "job_s": whole_s,
-    }
+    risk = JudgedBySustained(burst=shortest(paid), share=1 / slowdown(middle.value), job_s=whole_s)
     return replace(
         candidate,
         tail=_mapped(candidate.tail, judged),

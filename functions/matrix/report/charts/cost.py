@@ -8,10 +8,11 @@ from matrix.report.charts.labels import lower, point_title, slug
 from matrix.report.view import View
 from matrix.terms.documents.summary import Question
 from matrix.terms.figures import ASSUMED_BYTES, describe_cost
+from matrix.terms.findings.risks import Risk
 from matrix.terms.grouping import grouped
 from matrix.terms.metrics import metric_title
 from matrix.terms.quantities import money, quantity
-from matrix.text.risks import describe_risk, describe_why_median
+from matrix.text.medians import describe_why_median
 from matrix.text.verdicts import describe_lost
 
 WIDE_COST = 5.0
@@ -65,7 +66,7 @@ def _too_few(questions: Sequence[Mapping[str, Any]], *, is_by_tail: bool) -> lis
     if not few:
         return []
     if is_by_tail:
-        return [f"Not drawn: {question['fleet']}, as {describe_risk(question['why_median'])}." for question in few]
+        return [f"Not drawn: {question['fleet']}, as {Risk.describe(question['why_median'])}." for question in few]
     return [f"P50 is drawn, as {describe_why_median(cast('list[Question]', few))}."]
 
 

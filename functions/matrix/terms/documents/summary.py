@@ -7,8 +7,8 @@ from typing_extensions import TypedDict
 from matrix.terms.documents.parts import CostRange, Part
 from matrix.terms.documents.receipt import ReceiptDocument
 from matrix.terms.documents.result import ResultDocument
-from matrix.terms.findings.credits import OnCredits
 from matrix.terms.findings.replication import NeededReplication, Shortage
+from matrix.terms.findings.risks import RiskDocument
 
 
 class Filling(TypedDict):
@@ -57,48 +57,6 @@ class RankedBy(TypedDict):
     high: float | None
     confidence: NotRequired[float]
     """How often such an interval holds the truth: 0.95, or 0.8 for tails over instances and repetitions."""
-
-
-class Risk(TypedDict):
-    """Why the figure of a candidate may promise too much. Which numbers there are depends on the code."""
-
-    code: Literal[
-        "slow-tail",
-        "burst",
-        "judged-by-sustained",
-        "not-replicated",
-        "not-steady",
-        "too-few-samples",
-        "only-worst-known",
-        "sample-size-unknown",
-        "no-single-values",
-        "cost-incomplete",
-    ]
-    level: NotRequired[float]
-    """The percentile that is meant."""
-    slow: NotRequired[int]
-    """How many values are at least twice as slow as that percentile."""
-    values: NotRequired[int]
-    """Of how many."""
-    slowest: NotRequired[float]
-    """How many times as slow as it the slowest value is."""
-    burst: NotRequired[OnCredits]
-    share: NotRequired[float]
-    """Mean rate over the job, with its credits and without them, as a share of the measured one."""
-    job_s: NotRequired[float]
-    """How long the objective's job lasts, or the measured one if that outlasts its credits itself."""
-    shortages: NotRequired[list[Shortage]]
-    period_s: NotRequired[float | None]
-    """After how many seconds a rate that is not steady repeats; None where it does not."""
-    needed: NotRequired[int]
-    count: NotRequired[int]
-    """Effective sample sizes: needed for the percentile, and available."""
-    most: NotRequired[int]
-    """Of several storages that differ in it: the largest, where `count` is the smallest."""
-    by_launch: NotRequired[bool]
-    """Whether both are of each launch."""
-    missing: NotRequired[str]
-    """Parts that the cost lacks."""
 
 
 class Lost(TypedDict):
@@ -177,7 +135,7 @@ class Candidate(TypedDict):
     counts_in_memory: NotRequired[bool]
     """Whether a create or change counts as done before it is stored."""
     verdict: Verdict
-    risks: list[Risk]
+    risks: list[RiskDocument]
 
 
 class Neighbour(TypedDict):
@@ -217,7 +175,7 @@ class Question(TypedDict):
     """The percentile that is read: 90 of durations, 10 of rates, where the objective names no other."""
     ranked_level: NotRequired[float]
     """The percentile that candidates are compared by."""
-    why_median: NotRequired[Risk | None]
+    why_median: NotRequired[RiskDocument | None]
     """Why that is the median instead of `level`."""
     candidates: list[Candidate]
     absences: NotRequired[list[Absence]]

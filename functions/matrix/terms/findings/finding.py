@@ -1,6 +1,5 @@
 """What all findings have: a code and data, as documents keep them, and a sentence for people."""
 
-from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, fields
 from types import NoneType
@@ -11,7 +10,7 @@ from typing_extensions import TypedDict
 
 @dataclass_transform(kw_only_default=True, frozen_default=True)
 @dataclass(frozen=True, kw_only=True)
-class Finding(ABC):
+class Finding:
     """A statement about a run. Its document has its fields and `code` as keys.
 
     A direct subclass is a family, such as all warnings, which may stand in the same place of a document.
@@ -20,6 +19,8 @@ class Finding(ABC):
     code: ClassVar[str]
     kinds: ClassVar[dict[str, type[Any]]]
     """The classes of a family by code."""
+    words: ClassVar[str]
+    """The sentence, with names of fields in braces. Classes that need more than that define `sentence`."""
 
     def __init_subclass__(cls, *, code: str = "") -> None:
         dataclass(frozen=True, kw_only=True)(cls)
@@ -36,18 +37,21 @@ class Finding(ABC):
         known: Self = kind(**{each.name: document[each.name] for each in fields(kind) if each.name in document})
         return known
 
-    @property
-    def document(self) -> dict[str, Any]:
-        """Its JSON: the code and all fields, without optional ones that have no value."""
-        values = ((each, getattr(self, each.name)) for each in fields(self))
-        return {"code": self.code} | {
-            each.name: value for each, value in values if value is not None or each.default is MISSING
-        }
+    @classmethod
+    def describe(cls, document: Mapping[str, Any]) -> str:
+        """Write a finding of this family."""
+        return cls.read(document).sentence
 
     @property
-    @abstractmethod
+    def document(self) -> dict[str, Any]:
+        """Its JSON: the code and all fields, without those that have their default."""
+        values = ((each, getattr(self, each.name)) for each in fields(self))
+        return {"code": self.code} | {each.name: value for each, value in values if value != each.default}
+
+    @property
     def sentence(self) -> str:
         """What it says, what that does to the result, and what to change."""
+        return self.words.format_map(vars(self))
 
 
 @dataclass(frozen=True)
@@ -61,7 +65,7 @@ class DocumentOf:
 
 
 def _document_type(kind: type[Any]) -> type:
-    """Return a TypedDict with the code and the fields of a finding; those that default to None may be absent."""
+    """Return a TypedDict with the code and the fields of a finding; those with a default may be absent."""
     types = get_type_hints(kind, include_extras=True)
     keys: dict[str, Any] = {
         each.name: types[each.name] if each.default is MISSING else NotRequired[_without_none(types[each.name])]
@@ -73,5 +77,6 @@ def _document_type(kind: type[Any]) -> type:
     return cast("type", document)
 
 
-def _without_none(optional: Any) -> Any:
-    return Union[tuple(kind for kind in get_args(optional) if kind is not NoneType)]  # noqa: UP007
+def _without_none(kind: Any) -> Any:
+    kinds = tuple(each for each in get_args(kind) if each is not NoneType)
+    return Union[kinds] if NoneType in get_args(kind) else kind  # noqa: UP007

@@ -212,13 +212,10 @@ class FewerInstances(Sized, code="fewer-instances"):
     count: int
     reason: str
     """Why, as EC2 said it."""
-
-    @property
-    def sentence(self) -> str:
-        return (
-            f"only {self.ran} of {self.count} instances were launched, which is another load: {self.reason}; "
-            'lower "count", or raise the quota'
-        )
+    words = (
+        "only {ran} of {count} instances were launched, which is another load: {reason}; "
+        'lower "count", or raise the quota'
+    )
 
 
 class LaunchMissing(CellWarning, code="launch-missing"):
@@ -364,10 +361,7 @@ class NoBottleneck(CellWarning, code="no-bottleneck"):
 
     severity = Severity.REMARK
     reason: str
-
-    @property
-    def sentence(self) -> str:
-        return f"no bottleneck was looked for: {self.reason}"
+    words = "no bottleneck was looked for: {reason}"
 
 
 # --- quoted ----------------------------------------------------------------------------------------------------------
@@ -384,9 +378,7 @@ class Quoted(CellWarning):
         """Texts are alike if only words with digits differ."""
         return self.code, WORD.sub(_without_digits, self.text)
 
-    @property
-    def sentence(self) -> str:
-        return self.text
+    words = "{text}"
 
 
 class OfSamples(Quoted, code="of-samples"):
