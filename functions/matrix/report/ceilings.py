@@ -12,12 +12,12 @@ from matrix.terms.ceilings import bottlenecks
 from matrix.terms.documents.bottleneck import Bottleneck
 from matrix.terms.documents.result import ResultDocument
 from matrix.terms.documents.watched import MetricSeries
+from matrix.terms.findings.bottlenecks import Unseen
 from matrix.terms.names import fleet_label
 from matrix.terms.quantities import instant
 from matrix.text.bottlenecks import (
     TITLE,
     describe_others,
-    describe_unseen,
     other_rows,
 )
 
@@ -60,7 +60,7 @@ def _why(view: View, cell: ResultDocument, bottleneck: Bottleneck) -> Markup:
     if bottleneck["unseen"]:
         blocks += [
             tag("p", "Not seen:"),
-            tag("ul", *(tag("li", describe_unseen(each)) for each in bottleneck["unseen"])),
+            tag("ul", *(tag("li", Unseen.describe(each)) for each in bottleneck["unseen"])),
         ]
     result = view.results.get(cell["id"])
     series = result.get("cloudwatch", {}).get("series", []) if result else []

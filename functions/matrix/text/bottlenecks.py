@@ -1,7 +1,8 @@
-"""The bottleneck of a cell in words: evidence, other limits, limits without data, and advice."""
+"""The bottleneck of a cell in words: evidence, other limits, and advice."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from matrix.terms.ceilings import (
     INSTANCE_EBS,
@@ -13,41 +14,15 @@ from matrix.terms.ceilings import (
     TOOL,
     describe_limit,
 )
-from matrix.terms.documents.bottleneck import (
-    Bottleneck,
-    LimitUse,
-    OtherLimit,
-    ProcessorUse,
-    RateUsed,
-    ShareUsed,
-    Throttling,
-    Unseen,
-    Waiting,
-)
+from matrix.terms.documents.bottleneck import Bottleneck, OtherLimit, Waiting
 from matrix.terms.documents.parts import Part, StorageFields
 from matrix.terms.documents.result import ResultDocument
+from matrix.terms.findings.bottlenecks import LimitUse, NextStep, Raise
 from matrix.terms.names import point_labels
-from matrix.terms.quantities import instant, number
+from matrix.terms.quantities import number
 
 TITLE = "Bottlenecks"
 PROVISIONAL = "CloudWatch's metrics may still arrive: `matrix report` reads them again"
-GIB = 2.0**30
-MAX_ABSENT = 4
-# Share of a processor's time; below it, the host's work is noise.
-MUCH_STOLEN = 0.05
-ALLOWANCES = {
-    "bw_in": "bandwidth in",
-    "bw_out": "bandwidth out",
-    "pps": "packets per second",
-    "conntrack": "tracked connections",
-}
-WHOSE = {
-    "baseline": " of the instance type's baseline",
-    "maximum": " of the instance type's maximum",
-    "client": " of each client",
-    "connections": " that EC2 allows the TCP connections of an instance",
-    "permitted": " that AWS permitted",
-}
 # Other tools of workloads that also have the engine.
 BY_ENGINE_TOO = frozenset({"dd", "parallel", "touch"})
 RAISES = {
@@ -112,80 +87,21 @@ class _Labels:
         return f" at {self._labels[point]}" if point in self._labels else ""
 
 
-def describe_use(use: LimitUse, label: _Labels) -> str:
+def describe_use(use: Mapping[str, Any], label: _Labels) -> str:
     """Write how much of a limit was used: `2,970 of 3,000 IOPS at block 4 KiB`."""
-    match use["code"]:
-        case "rate":
-            return _rate(use, label)
-        case "share":
-            return _share(use)
-        case "throttled" | "balance":
-            return _throttling(use)
-        case "tool":
-            reached = f"{100 * use['share']:.0f} % of what the tool reaches on this instance without a storage"
-            return f"{reached}{label.at(use['point'])}"
-        case "processors":
-            return f"{_processors(use)}{label.at(use['point'])}"
-        case "packets":
-            what = f"{number(use['per_s'])} packets/s for {ALLOWANCES.get(use['allowance'], use['allowance'])}"
-            return f"EC2 queued or dropped {what}{label.at(use['point'])}"
-
-
-def _rate(use: RateUsed, label: _Labels) -> str:
-    words = f"{number(use['used'])} of {number(use['limit'])} {use['unit']}{WHOSE.get(use.get('of') or '', '')}"
-    words += label.at(use.get("point"))
-    if "at" in use:
-        words += f" at {instant(use['at'])}"
-    if "credits_left_bytes" in use:
-        words += f", {number(use['credits_left_bytes'] / GIB)} GiB of burst credits left"
-    return words
-
-
-def _share(use: ShareUsed) -> str:
-    of_one = f" of {use['resource']}" if use["resources"] > 1 else ""
-    words = f"{use['metric']} {use['percent']:.0f} %{of_one} at {instant(use['at'])}"
-    hits = use.get("cache_hits_percent")
-    return words if hits is None else f"{words}, while the cache had {hits:.0f} % of the reads"
-
-
-def _throttling(use: Throttling) -> str:
-    state = "1" if use["code"] == "throttled" else "used up"
-    if not use["resources"] or use["first_at"] is None:
-        return f"{use['metric']} was never {state}"
-    first, *others = use["resources"]
-    several = f" and {len(others)} more" if others else ""
-    return f"{use['metric']} was {state} for {first}{several}, first at {instant(use['first_at'])}"
-
-
-def _processors(use: ProcessorUse) -> str:
-    words = f"processors {100 * use['machine']:.0f} % busy"
-    if use["worker"] is not None and use["worker"] > use["machine"]:
-        words = f"each worker computes {100 * use['worker']:.0f} % of the time ({words})"
-    return words + (f", {100 * use['stolen']:.0f} % taken by the host" if use["stolen"] >= MUCH_STOLEN else "")
+    return f"{LimitUse.describe(use)}{label.at(use.get('point'))}"
 
 
 def describe_next_limit(cell: ResultDocument, bottleneck: Bottleneck) -> str:
     """Write advice: how to raise the limit, or how to find it."""
-    step = bottleneck["next"]
-    match step["code"]:
-        case "raise":
-            storage = cell["storage"]
-            raises = raises_of(str(storage.get("type")), bottleneck["name"], step.get("metric"), storage)
-            larger = step.get("larger_type")
-            smallest = (
-                f": {larger} is the smallest of its family that is always as fast as the storage" if larger else ""
-            )
-            if bottleneck["name"] == TOOL and _has_another_tool(cell["workload"]):
-                raises = f"use tool engine, {raises.removeprefix('use ')}"
-            return f"{raises}{smallest}"
-        case "use-aws":
-            return "run it on AWS: here all instances share one machine"
-        case "load-more":
-            return "use more threads, a deeper queue or more instances to find where it ends"
-        case "know-limits":
-            return "run it on AWS, or with emulate: true for a storage whose limits are known"
-        case "see-metrics":
-            return "look at the storage's own metrics; docs/method.md lists them"
+    step = NextStep.read(bottleneck["next"])
+    if not isinstance(step, Raise):
+        return step.sentence
+    storage = cell["storage"]
+    raises = raises_of(str(storage.get("type")), bottleneck["name"], step.metric, storage)
+    if bottleneck["name"] == TOOL and _has_another_tool(cell["workload"]):
+        raises = f"use tool engine, {raises.removeprefix('use ')}"
+    return f"{raises}: {step.sentence}" if step.larger_type else raises
 
 
 def _has_another_tool(workload: Part) -> bool:
@@ -237,31 +153,3 @@ def other_rows(cell: ResultDocument, bottleneck: Bottleneck) -> list[tuple[str, 
         (describe_limit(other["name"]), other["share"], describe_use(other["use"], label))
         for other in bottleneck["others"]
     ]
-
-
-def describe_unseen(unseen: Unseen) -> str:  # noqa: PLR0911 - a case for each code
-    """Write which limit could not be observed, and why."""
-    match unseen["code"]:
-        case "not-read":
-            return "CloudWatch: not read"
-        case "not-asked":
-            return f"CloudWatch: could not be asked ({unseen.get('error')})"
-        case "not-of-aws":
-            return "CloudWatch: has nothing of storages and instances that are not AWS's"
-        case "no-values":
-            absent = unseen.get("metrics") or []
-            more = len(absent) - MAX_ABSENT
-            listed = ", ".join(absent[:MAX_ABSENT]) + (f" and {more} more" if more > 0 else "")
-            return (
-                f"CloudWatch: has no values of {listed}{'; they may still arrive' if unseen.get('may_arrive') else ''}"
-            )
-        case "storage-use":
-            return "use of the storage: neither counters nor metrics show it"
-        case "storage-limits":
-            return "limits of the storage: none are known of this machine's disk"
-        case "tool-limit":
-            return "the tool's own limit: it was not calibrated"
-        case "instance-limits":
-            return "limits of the instance type: EC2 did not say them"
-        case "network-allowances":
-            return "EC2's network allowances: neither the network card nor ethtool counts them"

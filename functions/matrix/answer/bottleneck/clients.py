@@ -8,8 +8,8 @@ from matrix.answer.bottleneck.evidence import MAX_PLAUSIBLE, REACHED, Ceiling, E
 from matrix.answer.tool_bound import BOUND_SHARE
 from matrix.input.instance_types import GBIT
 from matrix.terms.ceilings import INSTANCE_EBS, INSTANCE_NETWORK, PROCESSORS, TCP_CONNECTIONS, TOOL
-from matrix.terms.documents.bottleneck import PacketsHeld, ProcessorUse, RateUsed, ToolShare
 from matrix.terms.documents.result import Limit
+from matrix.terms.findings.bottlenecks import PacketsHeld, ProcessorUse, RateUsed, ToolShare
 from matrix.terms.use import disk_bytes, disk_operations
 
 MB = 1e6
@@ -38,8 +38,7 @@ def _tool(evidence: Evidence) -> Iterator[Ceiling]:
     shares = _named(evidence, "tool_share")
     if shares:
         top = max(shares, key=lambda point: shares[point])
-        use: ToolShare = {"code": "tool", "share": shares[top], "point": top}
-        yield Ceiling(TOOL, shares, use, enough=BOUND_SHARE)
+        yield Ceiling(TOOL, shares, ToolShare(share=shares[top], point=top), enough=BOUND_SHARE)
 
 
 def _processors(evidence: Evidence) -> Iterator[Ceiling]:
@@ -50,13 +49,7 @@ def _processors(evidence: Evidence) -> Iterator[Ceiling]:
         if machine is None:
             continue
         shares[point] = max(machine, worker or 0.0)
-        busy[point] = {
-            "code": "processors",
-            "machine": machine,
-            "worker": worker,
-            "stolen": stolen or 0.0,
-            "point": point,
-        }
+        busy[point] = ProcessorUse(machine=machine, worker=worker, stolen=stolen or 0.0, point=point)
     if shares:
         top = max(shares, key=lambda point: shares[point])
         yield Ceiling(PROCESSORS, shares, busy[top])
@@ -70,8 +63,8 @@ def _allowances(evidence: Evidence) -> Iterator[Ceiling]:
             continue
         top = max(rates, key=lambda point: rates[point])
         shares = {point: 1.0 if rate >= MANY_PACKETS_PER_S else 0.0 for point, rate in rates.items()}
-        use: PacketsHeld = {"code": "packets", "allowance": allowance, "per_s": rates[top], "point": top}
-        yield Ceiling(INSTANCE_NETWORK, shares, use, is_told=True)
+        held = PacketsHeld(allowance=allowance, per_s=rates[top], point=top)
+        yield Ceiling(INSTANCE_NETWORK, shares, held, is_told=True)
 
 
 def _network(evidence: Evidence) -> Iterator[Ceiling]:
@@ -126,14 +119,13 @@ def _between(
         is_at_baseline = REACHED * baseline <= rate <= baseline * BASELINE_MARGIN
         limit = baseline if is_at_baseline else most
         shares[point] = min(1.0, rate / limit)
-        uses[point] = {
-            "code": "rate",
-            "used": rate / scale,
-            "limit": limit / scale,
-            "unit": unit,
-            "of": of or ("baseline" if is_at_baseline else "maximum"),
-            "point": point,
-        }
+        uses[point] = RateUsed(
+            used=rate / scale,
+            limit=limit / scale,
+            unit=unit,
+            of=of or ("baseline" if is_at_baseline else "maximum"),
+            point=point,
+        )
     if shares:
         top = max(shares, key=lambda point: shares[point])
         yield Ceiling(name, shares, uses[top])

@@ -15,8 +15,8 @@ from matrix.answer.costs import storage_limits
 from matrix.input.workloads.metadata import CHANGES, operations_of_a_file
 from matrix.storages.base import OTHER_CEILINGS
 from matrix.storages.models import MODELS, is_shared
-from matrix.terms.documents.bottleneck import RateUsed
 from matrix.terms.documents.parts import Emulation
+from matrix.terms.findings.bottlenecks import RateUsed
 
 MB = 1e6
 MIB = 2.0**20
@@ -99,13 +99,7 @@ def _ceiling(
     if not shares or not math.isfinite(most):
         return
     top = max(shares, key=lambda point: shares[point])
-    use: RateUsed = {
-        "code": "rate",
-        "used": shares[top] * most / scale,
-        "limit": most / scale,
-        "unit": unit,
-        "point": top,
-    }
-    if is_of_client:
-        use["of"] = "client"
+    use = RateUsed(
+        used=shares[top] * most / scale, limit=most / scale, unit=unit, of="client" if is_of_client else None, point=top
+    )
     yield Ceiling(name, shares, use)

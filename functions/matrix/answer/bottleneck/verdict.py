@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
 from matrix.answer.bottleneck import bursting, clients, provisioned, watched
 from matrix.answer.bottleneck.evidence import Ceiling, Evidence
@@ -10,9 +11,11 @@ from matrix.answer.layers import of_server
 from matrix.input.instance_types import smallest_with_network
 from matrix.plan.instance_limits import smallest_that_carries
 from matrix.terms.ceilings import INSTANCE_EBS, INSTANCE_NETWORK, NOT_KNOWN, NOT_SATURATED, PROCESSORS, TOOL
-from matrix.terms.documents.bottleneck import Bottleneck, LimitUse, NextStep, Unseen, Waiting
+from matrix.terms.documents.bottleneck import Bottleneck, Waiting
 from matrix.terms.documents.result import ResultDocument
 from matrix.terms.documents.watched import CloudWatchMetrics, WatchedResources
+from matrix.terms.findings import bottlenecks as findings
+from matrix.terms.findings.bottlenecks import NextStep, Unseen
 
 # If workers divided by latency explains the rate to within this share, the workers only wait: no limit throttles them.
 WAITING = 0.25
@@ -34,15 +37,15 @@ def find(result: ResultDocument, environment: str) -> Bottleneck:
     mine = [ceiling for ceiling in _ranked(ceilings) if ceiling.name == name]
     bottleneck: Bottleneck = {
         "name": name,
-        "uses": _different(ceiling.use for ceiling in mine if ceiling.share >= ceiling.enough),
+        "uses": _different(ceiling.use.document for ceiling in mine if ceiling.share >= ceiling.enough),
         "share": max((ceiling.share for ceiling in mine), default=None),
-        "next": _next(evidence, name, mine),
+        "next": _next(evidence, name, mine).document,
         "others": [
-            {"name": ceiling.name, "share": ceiling.share, "use": ceiling.use}
+            {"name": ceiling.name, "share": ceiling.share, "use": ceiling.use.document}
             for ceiling in _ranked(ceilings)
             if ceiling.name != name
         ],
-        "unseen": list(_unseen(evidence, of_storage)),
+        "unseen": [each.document for each in _unseen(evidence, of_storage)],
         "points": points,
         "is_provisional": evidence.is_on_aws and evidence.kept is not None and not evidence.kept["is_settled"],
         "on_credits": bursting.on_credits(evidence),
@@ -52,8 +55,8 @@ def find(result: ResultDocument, environment: str) -> Bottleneck:
     return {**bottleneck, "waiting": waiting} if waiting else bottleneck
 
 
-def _different(uses: Iterator[LimitUse]) -> list[LimitUse]:
-    different: list[LimitUse] = []
+def _different(uses: Iterator[dict[str, Any]]) -> list[dict[str, Any]]:
+    different: list[dict[str, Any]] = []
     for use in uses:
         if use not in different:
             different.append(use)
@@ -96,18 +99,14 @@ def _next(evidence: Evidence, name: str, mine: Sequence[Ceiling]) -> NextStep:
     if mine:
         return _raising(evidence, name, min(mine, key=_rank))
     if name == NOT_SATURATED:
-        return {"code": "load-more"}
-    return {"code": "see-metrics" if evidence.is_on_aws else "know-limits"}
+        return findings.LoadMore()
+    return findings.SeeMetrics() if evidence.is_on_aws else findings.KnowLimits()
 
 
 def _raising(evidence: Evidence, name: str, ceiling: Ceiling) -> NextStep:
     if name == PROCESSORS and not evidence.is_on_aws:
-        return {"code": "use-aws"}
-    step: NextStep = {"code": "raise"}
-    if metric := ceiling.use.get("metric"):
-        step["metric"] = str(metric)
-    larger = _smallest_as_fast(evidence, name)
-    return {**step, "larger_type": larger} if larger else step
+        return findings.UseAws()
+    return findings.Raise(metric=getattr(ceiling.use, "metric", None), larger_type=_smallest_as_fast(evidence, name))
 
 
 def _smallest_as_fast(evidence: Evidence, name: str) -> str | None:
@@ -130,13 +129,13 @@ def _unseen(evidence: Evidence, of_storage: Sequence[Ceiling]) -> Iterator[Unsee
     """Return the ceilings without data. A missing figure never counts as zero."""
     yield from _absent(evidence)
     if not of_storage:
-        yield {"code": "storage-use" if evidence.is_on_aws else "storage-limits"}
+        yield findings.StorageUse() if evidence.is_on_aws else findings.StorageLimits()
     if evidence.uses and not _has(evidence, "tool_share"):
-        yield {"code": "tool-limit"}
+        yield findings.ToolLimit()
     if evidence.is_on_aws and not evidence.instance_limits:
-        yield {"code": "instance-limits"}
+        yield findings.InstanceLimits()
     if evidence.is_on_aws and evidence.uses and not _has(evidence, "allowance_exceeded_per_s"):
-        yield {"code": "network-allowances"}
+        yield findings.NetworkAllowances()
 
 
 def _has(evidence: Evidence, ending: str) -> bool:
@@ -146,13 +145,13 @@ def _has(evidence: Evidence, ending: str) -> bool:
 def _absent(evidence: Evidence) -> Iterator[Unseen]:
     kept = evidence.kept
     if kept is None:
-        yield {"code": "not-read"}
+        yield findings.NotRead()
     elif kept.get("unasked"):
-        yield {"code": "not-asked", "error": str(kept["unasked"])}
+        yield findings.NotAsked(error=str(kept["unasked"]))
     elif not evidence.is_on_aws and not kept.get("series"):
-        yield {"code": "not-of-aws"}
+        yield findings.NotOfAws()
     elif absent := kept.get("absent") or []:
-        yield {"code": "no-values", "metrics": list(absent), "may_arrive": not kept.get("is_settled")}
+        yield findings.NoValues(metrics=list(absent), may_arrive=not kept.get("is_settled"))
 
 
 def is_late(result: ResultDocument) -> bool:

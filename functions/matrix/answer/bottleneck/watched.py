@@ -5,13 +5,12 @@ minute, its share is underestimated, never overestimated.
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Literal
 
 from matrix.answer.bottleneck.evidence import Ceiling, Evidence
 from matrix.samples.cloudwatch import Series
 from matrix.storages.metrics import MeteredThroughput, ServerCache, WatchedLimit
 from matrix.storages.models import MODELS
-from matrix.terms.documents.bottleneck import RateUsed, ShareUsed, Throttling
+from matrix.terms.findings.bottlenecks import Balance, RateUsed, ShareUsed, Throttled
 
 MIB = 2.0**20
 # A credit balance of this many per cent or less counts as used up.
@@ -26,9 +25,9 @@ def ceilings(evidence: Evidence) -> Iterator[Ceiling]:
     """Yield the ceilings for which CloudWatch has values."""
     for limit in evidence.metrics.limits:
         if limit.says == "held":
-            yield from _told(evidence, limit, lambda value: value >= 1.0, "throttled")
+            yield from _told(evidence, limit, lambda value: value >= 1.0, Throttled)
         elif limit.says == "balance":
-            yield from _told(evidence, limit, lambda percent: percent <= USED_UP_PERCENT, "balance")
+            yield from _told(evidence, limit, lambda percent: percent <= USED_UP_PERCENT, Balance)
         else:
             yield from _percent(evidence, limit)
     if evidence.metrics.metered:
@@ -36,10 +35,7 @@ def ceilings(evidence: Evidence) -> Iterator[Ceiling]:
 
 
 def _told(
-    evidence: Evidence,
-    limit: WatchedLimit,
-    is_throttled: Callable[[float], bool],
-    code: Literal["throttled", "balance"],
+    evidence: Evidence, limit: WatchedLimit, is_throttled: Callable[[float], bool], kind: type[Throttled]
 ) -> Iterator[Ceiling]:
     """Yield a limit for which AWS reports only whether it throttled: reached at the points of the throttled minutes."""
     shares: dict[str, float] = {}
@@ -55,12 +51,8 @@ def _told(
                 throttled.append((at, _whose(series)))
     if not shares:
         return
-    use: Throttling = {
-        "code": code,
-        "metric": metric,
-        "resources": sorted({resource for _, resource in throttled}),
-        "first_at": min(throttled)[0] if throttled else None,
-    }
+    resources, first_at = sorted({resource for _, resource in throttled}), min(throttled)[0] if throttled else None
+    use = kind(metric=metric, resources=resources, first_at=first_at)
     yield Ceiling(limit.name, shares, use, is_told=True)
 
 
@@ -73,19 +65,14 @@ def _percent(evidence: Evidence, limit: WatchedLimit) -> Iterator[Ceiling]:
     if top is None:
         return
     share, at, whose = top
-    use: ShareUsed = {
-        "code": "share",
-        "metric": limit.metric,
-        "percent": 100 * share,
-        "resource": whose,
-        "resources": len(several),
-        "at": at,
-    }
     hits = _hits(evidence, cache, at, whose) if cache and limit.is_behind_cache else None
-    if cache and hits is not None and hits < FEW_HITS_PERCENT:
+    few = hits if hits is not None and hits < FEW_HITS_PERCENT else None
+    if cache and few is not None:
         # The disks work because the cache does not hold the data read: a larger cache helps more than faster disks.
-        use["cache_hits_percent"] = hits
         name = cache.name
+    use = ShareUsed(
+        metric=limit.metric, percent=100 * share, resource=whose, resources=len(several), at=at, cache_hits_percent=few
+    )
     yield Ceiling(name, shares, use, is_told=True)
 
 
@@ -134,20 +121,13 @@ def _metered_throughput(evidence: Evidence, metered: MeteredThroughput) -> Itera
         return
     share, at, whose = top
     most = permitted[at]
-    use: RateUsed = {
-        "code": "rate",
-        "used": share * most / MIB,
-        "limit": most / MIB,
-        "unit": "MiB/s",
-        "of": "permitted",
-        "at": at,
-    }
-    name = MODELS[evidence.kind].traits.ceilings.throughput
-    left = _value(evidence, metered.credits_left, at, whose)
-    if left is not None and evidence.metrics.lives_on_credits(evidence.storage):
-        use["credits_left_bytes"] = left
-        if left <= most * SECONDS_OF_CREDITS:
-            name = metered.credits_name
+    has_credits = evidence.metrics.lives_on_credits(evidence.storage)
+    left = _value(evidence, metered.credits_left, at, whose) if has_credits else None
+    is_used_up = left is not None and left <= most * SECONDS_OF_CREDITS
+    name = metered.credits_name if is_used_up else MODELS[evidence.kind].traits.ceilings.throughput
+    use = RateUsed(
+        used=share * most / MIB, limit=most / MIB, unit="MiB/s", of="permitted", at=at, credits_left_bytes=left
+    )
     yield Ceiling(name, shares, use, is_told=True)
 
 
