@@ -28,11 +28,11 @@ from matrix.terms.figures import percentile_of
 from matrix.terms.findings.risks import (
     MEDIAN,
     NoSingleValues,
+    NotSteady,
     OnlyWorstKnown,
     Risk,
     SampleSizeUnknown,
     TooFewSamples,
-    Unsettled,
 )
 from matrix.terms.metrics import METRICS, lacks_tail
 from matrix.terms.names import (
@@ -242,7 +242,7 @@ def _lost(cell: ResultDocument) -> Lost | None:
 def _unsteady(steadiness: PointSteadiness | None) -> list[Risk]:
     if not steadiness or not is_unsteady(steadiness):
         return []
-    return [Unsettled(period_s=steadiness.get("period_s"))]
+    return [NotSteady(period_s=steadiness.get("period_s"))]
 
 
 def _counts_in_memory(cell: ResultDocument, point: PointResult) -> bool:

@@ -81,7 +81,7 @@ class ShareUsed(LimitUse, code="share"):
         return words if hits is None else f"{words}, while the cache had {hits:.0f} % of the reads"
 
 
-class Throttled(LimitUse, code="throttled"):
+class Throttled(LimitUse):
     """A check of AWS that is 1 while it holds somebody back."""
 
     state = "1"
@@ -99,7 +99,7 @@ class Throttled(LimitUse, code="throttled"):
         return f"{self.metric} was {self.state} for {first}{several}, first at {instant(self.first_at)}"
 
 
-class Balance(Throttled, code="balance"):
+class Balance(Throttled):
     """A balance of burst credits."""
 
     state = "used up"
@@ -152,7 +152,7 @@ class NextStep(Finding):
     """A step that would confirm or raise the limit."""
 
 
-class Raise(NextStep, code="raise"):
+class Raise(NextStep):
     """Raise the limit. How depends on the type of storage, so its model has the advice."""
 
     metric: str | None = None
@@ -162,25 +162,25 @@ class Raise(NextStep, code="raise"):
     words = "{larger_type} is the smallest of its family that is always as fast as the storage"
 
 
-class UseAws(NextStep, code="use-aws"):
+class UseAws(NextStep):
     """The instances were processes of one machine."""
 
     words = "run it on AWS: here all instances share one machine"
 
 
-class LoadMore(NextStep, code="load-more"):
+class LoadMore(NextStep):
     """No limit was reached."""
 
     words = "use more threads, a deeper queue or more instances to find where it ends"
 
 
-class KnowLimits(NextStep, code="know-limits"):
+class KnowLimits(NextStep):
     """The storage was this machine's disk."""
 
     words = "run it on AWS, or with emulate: true for a storage whose limits are known"
 
 
-class SeeMetrics(NextStep, code="see-metrics"):
+class SeeMetrics(NextStep):
     """Nothing was counted."""
 
     words = "look at the storage's own metrics; docs/method.md lists them"
@@ -193,26 +193,26 @@ class Unseen(Finding):
     """A limit without data. A missing figure never counts as zero."""
 
 
-class NotRead(Unseen, code="not-read"):
+class NotRead(Unseen):
     """A run that was analysed without CloudWatch."""
 
     words = "CloudWatch: not read"
 
 
-class NotAsked(Unseen, code="not-asked"):
+class NotAsked(Unseen):
     """A request to CloudWatch that failed."""
 
     error: str
     words = "CloudWatch: could not be asked ({error})"
 
 
-class NotOfAws(Unseen, code="not-of-aws"):
+class NotOfAws(Unseen):
     """Storages and instances of this machine."""
 
     words = "CloudWatch: has nothing of storages and instances that are not AWS's"
 
 
-class NoValues(Unseen, code="no-values"):
+class NoValues(Unseen):
     """Metrics that CloudWatch has no values of."""
 
     metrics: list[str]
@@ -226,31 +226,31 @@ class NoValues(Unseen, code="no-values"):
         return f"CloudWatch: has no values of {listed}{'; they may still arrive' if self.may_arrive else ''}"
 
 
-class StorageUse(Unseen, code="storage-use"):
+class StorageUse(Unseen):
     """The use of AWS's storage."""
 
     words = "use of the storage: neither counters nor metrics show it"
 
 
-class StorageLimits(Unseen, code="storage-limits"):
+class StorageLimits(Unseen):
     """The limits of this machine's disk."""
 
     words = "limits of the storage: none are known of this machine's disk"
 
 
-class ToolLimit(Unseen, code="tool-limit"):
+class ToolLimit(Unseen):
     """The rate of the tool without a storage."""
 
     words = "the tool's own limit: it was not calibrated"
 
 
-class InstanceLimits(Unseen, code="instance-limits"):
+class InstanceLimits(Unseen):
     """The bandwidth of the instance type."""
 
     words = "limits of the instance type: EC2 did not say them"
 
 
-class NetworkAllowances(Unseen, code="network-allowances"):
+class NetworkAllowances(Unseen):
     """Packets beyond the instance's allowances."""
 
     words = "EC2's network allowances: neither the network card nor ethtool counts them"

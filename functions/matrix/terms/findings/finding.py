@@ -1,5 +1,6 @@
 """What all findings have: a code and data, as documents keep them, and a sentence for people."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, fields
 from types import NoneType
@@ -7,13 +8,16 @@ from typing import Any, ClassVar, Literal, NotRequired, Self, Union, cast, datac
 
 from typing_extensions import TypedDict
 
+CAPITAL = re.compile(r"(?<!^)(?=[A-Z])")
+
 
 @dataclass_transform(kw_only_default=True, frozen_default=True)
 @dataclass(frozen=True, kw_only=True)
 class Finding:
     """A statement about a run. Its document has its fields and `code` as keys.
 
-    A direct subclass is a family, such as all warnings, which may stand in the same place of a document.
+    A direct subclass is a family, such as all warnings, which may stand in the same place of a document. The code of
+    its classes is their name, `SlowTail` is `slow-tail`, unless they give another; "" is for a base of several.
     """
 
     code: ClassVar[str]
@@ -22,13 +26,14 @@ class Finding:
     words: ClassVar[str]
     """The sentence, with names of fields in braces. Classes that need more than that define `sentence`."""
 
-    def __init_subclass__(cls, *, code: str = "") -> None:
+    def __init_subclass__(cls, *, code: str | None = None) -> None:
         dataclass(frozen=True, kw_only=True)(cls)
         if Finding in cls.__bases__:
             cls.kinds = {}
-        if code:
-            cls.code = code
-            cls.kinds[code] = cls
+            return
+        cls.code = CAPITAL.sub("-", cls.__name__).lower() if code is None else code
+        if cls.code:
+            cls.kinds[cls.code] = cls
 
     @classmethod
     def read(cls, document: Mapping[str, Any]) -> Self:

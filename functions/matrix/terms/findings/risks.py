@@ -15,7 +15,7 @@ class Risk(Finding):
     """Why the figure of a candidate may promise too much."""
 
 
-class SlowTail(Risk, code="slow-tail"):
+class SlowTail(Risk):
     """Values that are at least twice as slow as the percentile that ranks the storages."""
 
     level: float
@@ -35,7 +35,7 @@ class SlowTail(Risk, code="slow-tail"):
         return f"slow tail: {slow}, the slowest {times(self.slowest)} as slow"
 
 
-class Burst(Risk, code="burst"):
+class Burst(Risk):
     """A rate that lasts only as long as burst credits."""
 
     burst: OnCredits
@@ -45,7 +45,7 @@ class Burst(Risk, code="burst"):
         return describe_credits(self.burst)
 
 
-class JudgedBySustained(Risk, code="judged-by-sustained"):
+class JudgedBySustained(Risk):
     """A figure that was converted to that of a job which outlasts its burst credits."""
 
     burst: OnCredits
@@ -60,7 +60,7 @@ class JudgedBySustained(Risk, code="judged-by-sustained"):
         return f"judged for {job}: {describe_credits(self.burst)}"
 
 
-class NotReplicated(Risk, code="not-replicated"):
+class NotReplicated(Risk):
     """Too few instances, repetitions or launches for a comparison."""
 
     shortages: list[Shortage]
@@ -70,7 +70,7 @@ class NotReplicated(Risk, code="not-replicated"):
         return f"not replicated: {describe_shortage(self.shortages)}"
 
 
-class Unsettled(Risk, code="not-steady"):
+class NotSteady(Risk):
     """A rate that had not settled when it was measured."""
 
     period_s: float | None
@@ -81,7 +81,7 @@ class Unsettled(Risk, code="not-steady"):
         return f"not steady: its rate {f'repeats every {self.period_s:g} s' if self.period_s else 'changed'}"
 
 
-class TooFewSamples(Risk, code="too-few-samples"):
+class TooFewSamples(Risk):
     """Fewer independent values than the percentile needs."""
 
     level: float
@@ -97,27 +97,27 @@ class TooFewSamples(Risk, code="too-few-samples"):
         return describe_too_few([self])
 
 
-class OnlyWorstKnown(Risk, code="only-worst-known"):
+class OnlyWorstKnown(Risk):
     """The worst value stands for a percentile that nobody published."""
 
     level: float
     words = "P{level:g} is not known, this is the worst value"
 
 
-class SampleSizeUnknown(Risk, code="sample-size-unknown"):
+class SampleSizeUnknown(Risk):
     """A published percentile of an unknown number of values."""
 
     level: float
     words = "the number of samples behind P{level:g} is not known"
 
 
-class NoSingleValues(Risk, code="no-single-values"):
+class NoSingleValues(Risk):
     """Only percentiles and the number of values are known."""
 
     words = "no single values are known: there is no interval, and that instances are independent is assumed"
 
 
-class CostIncomplete(Risk, code="cost-incomplete"):
+class CostIncomplete(Risk):
     """A cost that is a lower bound."""
 
     missing: str

@@ -65,7 +65,7 @@ class CellWarning(Finding):
         return f"launch {_listed(self.launches)}: " if self.launches else ""
 
 
-class Sized(CellWarning):
+class Sized(CellWarning, code=""):
     """A warning of which the larger is the worse."""
 
     share: float
@@ -80,7 +80,7 @@ class Sized(CellWarning):
 # --- found in the values of a metric ----------------------------------------------------------------------------------
 
 
-class SlowFirstRun(Sized, code="slow-first-run"):
+class SlowFirstRun(Sized):
     """A first repetition that was slower than all later ones."""
 
     severity = Severity.UNCERTAIN
@@ -94,7 +94,7 @@ class SlowFirstRun(Sized, code="slow-first-run"):
         )
 
 
-class Drift(Sized, code="drift"):
+class Drift(Sized):
     """A steady change over the repetitions; share is its size from the first to the last."""
 
     severity = Severity.UNCERTAIN
@@ -114,7 +114,7 @@ class Group(TypedDict):
     median: float
 
 
-class TwoGroups(Sized, code="two-groups"):
+class TwoGroups(Sized):
     """Values with two modes; share is their distance."""
 
     severity = Severity.UNCERTAIN
@@ -128,19 +128,19 @@ class TwoGroups(Sized, code="two-groups"):
         return f"the values form two groups, {low} and {high}, and the median lies in neither's middle; {self.advice}"
 
 
-class TwoGroupsOfInstances(TwoGroups, code="two-groups-of-instances"):
+class TwoGroupsOfInstances(TwoGroups):
     """Two groups of values that are always the same instances."""
 
     advice = "an instance is always in the same one: compare their zones, hosts and mounts"
 
 
-class TwoGroupsOfRepetitions(TwoGroups, code="two-groups-of-repetitions"):
+class TwoGroupsOfRepetitions(TwoGroups):
     """Two groups of values that are whole repetitions."""
 
     advice = "a repetition is wholly in one: find what changed between repetitions"
 
 
-class Unsteady(Sized, code="unsteady"):
+class Unsteady(Sized):
     """Repetitions of the whole fleet that differ widely without a trend."""
 
     severity = Severity.UNCERTAIN
@@ -152,7 +152,7 @@ class Unsteady(Sized, code="unsteady"):
         return f'{differ}; raise "repetitions", or set "launches": 3'
 
 
-class Autocorrelated(Sized, code="autocorrelated"):
+class Autocorrelated(Sized):
     """Repetitions or launches that resemble the ones before them; share is the lag-1 autocorrelation."""
 
     severity = Severity.UNCERTAIN
@@ -169,7 +169,7 @@ class Autocorrelated(Sized, code="autocorrelated"):
         )
 
 
-class LaunchesDiffer(Sized, code="launches-differ"):
+class LaunchesDiffer(Sized):
     """Launches whose medians differ widely."""
 
     severity = Severity.UNCERTAIN
@@ -181,7 +181,7 @@ class LaunchesDiffer(Sized, code="launches-differ"):
         return f'{differ}, as what you buy will; raise "launches" to know their middle better'
 
 
-class WideInterval(Sized, code="wide-interval"):
+class WideInterval(Sized):
     """A median that is known to no better than 10 %; share is half of its interval."""
 
     severity = Severity.UNCERTAIN
@@ -204,7 +204,7 @@ class WideInterval(Sized, code="wide-interval"):
 # --- found in samples and fleets --------------------------------------------------------------------------------------
 
 
-class FewerInstances(Sized, code="fewer-instances"):
+class FewerInstances(Sized):
     """A fleet that is smaller than its count, at least its quorum. `share` is the missing part."""
 
     severity = Severity.MISSING
@@ -218,7 +218,7 @@ class FewerInstances(Sized, code="fewer-instances"):
     )
 
 
-class LaunchMissing(CellWarning, code="launch-missing"):
+class LaunchMissing(CellWarning):
     """A launch that was not measured, while others were."""
 
     severity = Severity.MISSING
@@ -235,7 +235,7 @@ class LaunchMissing(CellWarning, code="launch-missing"):
         return ""
 
 
-class Unreadable(CellWarning, code="unreadable"):
+class Unreadable(CellWarning):
     """Files that could not be read."""
 
     severity = Severity.MISSING
@@ -261,7 +261,7 @@ class Unreadable(CellWarning, code="unreadable"):
         return f"{self.files} {lost[self.what]}; the first: {self.reason}"
 
 
-class ToolBound(Sized, code="tool-bound"):
+class ToolBound(Sized):
     """A point near the rate that its tool reaches without a storage. `share` of that rate."""
 
     severity = Severity.NOT_OF_STORAGE
@@ -288,7 +288,7 @@ class ToolBound(Sized, code="tool-bound"):
         return f"{fio}, or instances with more or faster processors"
 
 
-class Behind(Sized, code="behind"):
+class Behind(Sized):
     """An open loop that completed fewer operations than were due. `share` is the missing part."""
 
     severity = Severity.NOT_OF_STORAGE
@@ -304,7 +304,7 @@ class Behind(Sized, code="behind"):
         )
 
 
-class NotSteady(Sized, code="not-steady"):
+class NotSteady(Sized):
     """A point whose rate had not settled; share is that of its samples."""
 
     severity = Severity.NOT_STEADY
@@ -327,7 +327,7 @@ class NotSteady(Sized, code="not-steady"):
         )
 
 
-class SteadyLate(Sized, code="steady-late"):
+class SteadyLate(Sized):
     """A point that was steady only late, and at another rate."""
 
     severity = Severity.NOT_STEADY
@@ -343,7 +343,7 @@ class SteadyLate(Sized, code="steady-late"):
         )
 
 
-class Overhead(Sized, code="overhead"):
+class Overhead(Sized):
     """Share of a sample's time that was not the work itself, at the worst point."""
 
     severity = Severity.REMARK
@@ -356,7 +356,7 @@ class Overhead(Sized, code="overhead"):
         )
 
 
-class NoBottleneck(CellWarning, code="no-bottleneck"):
+class NoBottleneck(CellWarning):
     """The search for the bottleneck failed."""
 
     severity = Severity.REMARK
@@ -367,7 +367,7 @@ class NoBottleneck(CellWarning, code="no-bottleneck"):
 # --- quoted ----------------------------------------------------------------------------------------------------------
 
 
-class Quoted(CellWarning):
+class Quoted(CellWarning, code=""):
     """A sentence of an instance or a source."""
 
     severity = Severity.QUOTED
@@ -381,7 +381,7 @@ class Quoted(CellWarning):
     words = "{text}"
 
 
-class OfSamples(Quoted, code="of-samples"):
+class OfSamples(Quoted):
     """Warnings that instances wrote about their samples."""
 
     samples: int
@@ -392,7 +392,7 @@ class OfSamples(Quoted, code="of-samples"):
         return f"{self.text} ({self.samples} sample{'' if self.samples == 1 else 's'})"
 
 
-class OfSource(Quoted, code="of-source"):
+class OfSource(Quoted):
     """Doubts about published figures."""
 
 
