@@ -4,7 +4,19 @@ import re
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, fields
 from types import NoneType
-from typing import Any, ClassVar, Literal, NotRequired, Self, Union, cast, dataclass_transform, get_args, get_type_hints
+from typing import (
+    Annotated,
+    Any,
+    ClassVar,
+    Literal,
+    NotRequired,
+    Self,
+    Union,
+    cast,
+    dataclass_transform,
+    get_args,
+    get_type_hints,
+)
 
 from typing_extensions import TypedDict
 
@@ -66,7 +78,12 @@ class DocumentOf:
     family: type[Finding]
 
     def __get_pydantic_core_schema__(self, _: object, handler: Any) -> Any:
-        return handler.generate_schema(Union[tuple(map(_document_type, self.family.kinds.values()))])  # noqa: UP007
+        # Imported here: `matrix --help` need not wait for pydantic.
+        from pydantic import Discriminator
+
+        kinds: Any = Union[tuple(map(_document_type, self.family.kinds.values()))]  # noqa: UP007
+        # An error is then about the field of a finding's own class, not about the codes of all others.
+        return handler.generate_schema(Annotated[kinds, Discriminator("code")])
 
 
 def _document_type(kind: type[Any]) -> type:
