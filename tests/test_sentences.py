@@ -19,7 +19,9 @@ from matrix.answer.decision import decide
 from matrix.published.yocto_run import yocto_run
 from matrix.terms.documents import compared, summary
 from matrix.terms.findings import bottlenecks
+from matrix.terms.findings.differences import Difference
 from matrix.terms.findings.finding import DocumentOf
+from matrix.terms.findings.lost import Lost
 from matrix.terms.findings.replication import describe_needed, describe_shortage, shortage_words_of
 from matrix.terms.findings.risks import Risk
 from matrix.terms.findings.warnings import CellWarning
@@ -31,7 +33,7 @@ from matrix.text.endings import describe_failed, describe_state
 from matrix.text.headlines import answer_sentences, doubts
 from matrix.text.medians import describe_why_median
 from matrix.text.rankings import describe_comparison, describe_level
-from matrix.text.verdicts import describe_difference, describe_lost, describe_verdict
+from matrix.text.verdicts import describe_verdict
 from matrix.text.warnings import kinds_of
 
 SNAPSHOT = Path(__file__).with_name("sentences.md")
@@ -104,12 +106,13 @@ RISKS: list[Example] = [
     {"code": "no-single-values"},
     {"code": "cost-incomplete", "missing": "bytes moved"},
 ]
+TESTED = {"ratio": 1.1, "low": 1.0, "high": 1.2}
 VERDICTS: list[Example] = [
     {"code": "fastest", "is_cheapest": True},
     {"code": "fastest"},
     {"code": "slower"},
     {"code": "slower", "times_as_slow": 1.005},
-    {"code": "slower", "times_as_slow": 1.12, "is_cheapest": True, "difference": {"code": "open"}},
+    {"code": "slower", "times_as_slow": 1.12, "is_cheapest": True, "difference": {"code": "open"} | TESTED},
     {"code": "slower", "times_as_slow": 2.5, "difference": {"code": "too-few", "shortages": [REPETITIONS]}},
     {"code": "only-one"},
     {"code": "cheapest-that-meets", "margin": 0.1},
@@ -128,9 +131,9 @@ LOST: list[Example] = [
     {"code": "no-cell", "of_source": True},
 ]
 DIFFERENCES: list[Example] = [
-    {"code": "as-fast"},
-    {"code": "slower"},
-    {"code": "open"},
+    {"code": "as-fast"} | TESTED,
+    {"code": "slower"} | TESTED,
+    {"code": "open"} | TESTED,
     {"code": "too-few", "shortages": [REPETITIONS]},
     {"code": "not-tested"},
 ]
@@ -168,9 +171,9 @@ def verdicts() -> Sentences:
     for ratio in (1.005, 1.3, 3.2):
         yield "meets, dearer", describe_verdict(_candidate(verdict=dearer, times_as_dear=ratio))
     for lost in LOST:
-        yield f"lost: {lost['code']}", describe_lost(lost)
+        yield f"lost: {lost['code']}", Lost.describe(lost)
     for difference in DIFFERENCES:
-        yield f"difference: {difference['code']}", describe_difference(difference) or "(none)"
+        yield f"difference: {difference['code']}", Difference.describe(difference) or "(none)"
 
 
 def replication() -> Sentences:
@@ -467,8 +470,6 @@ def codes_of(kind: Any, field: str = "code") -> set[str]:
     ("kind", "examples"),
     [
         (summary.Verdict, VERDICTS),
-        (summary.Lost, LOST),
-        (summary.Difference, DIFFERENCES),
     ],
 )
 def test_each_code_has_an_example_that_fits_its_schema(kind, examples):
@@ -482,6 +483,8 @@ def test_each_code_has_an_example_that_fits_its_schema(kind, examples):
     [
         (CellWarning, WARNINGS),
         (Risk, RISKS),
+        (Lost, LOST),
+        (Difference, DIFFERENCES),
         (bottlenecks.LimitUse, USES),
         (bottlenecks.NextStep, STEPS),
         (bottlenecks.Unseen, UNSEEN),

@@ -2,14 +2,14 @@
 
 from collections.abc import Sequence
 
-from matrix.terms.documents.summary import Absence, Candidate, Difference, Question, RankedBy
-
-OPEN = ("open", "too-few")
+from matrix.terms.documents.summary import Absence, Candidate, Question, RankedBy
+from matrix.terms.findings.differences import Difference, Open, Slower, TooFew
 
 
 def difference_of(candidate: Candidate) -> Difference | None:
     """Return how a candidate stands beside the fastest one; None if the two were not compared."""
-    return candidate["verdict"].get("difference")
+    difference = candidate["verdict"].get("difference")
+    return Difference.read(difference) if difference else None
 
 
 def is_open(question: Question) -> bool:
@@ -20,13 +20,12 @@ def is_open(question: Question) -> bool:
 def is_far_ahead(question: Question) -> bool:
     """Whether all others are shown to be slower than the fastest storage by more than the tolerance."""
     differences = filter(None, map(difference_of, judged(question)))
-    return all(difference["code"] == "slower" for difference in differences)
+    return all(isinstance(each, Slower) for each in differences)
 
 
 def is_unclear(candidate: Candidate, question: Question) -> bool:
     """Whether it matters for an open question that a candidate is not shown to be as fast as the fastest, or slower."""
-    difference = difference_of(candidate)
-    return is_open(question) and difference is not None and difference["code"] in OPEN
+    return is_open(question) and isinstance(difference_of(candidate), Open | TooFew)
 
 
 def ranked_of(candidate: Candidate) -> RankedBy:

@@ -5,6 +5,8 @@ from collections.abc import Callable, Iterator, Sequence
 from matrix.terms.documents.parts import Part
 from matrix.terms.documents.summary import Absence, Candidate, Decision, Question, SummaryDocument
 from matrix.terms.figures import ASSUMED_BYTES, describe_cost
+from matrix.terms.findings.differences import Tested, TooFew
+from matrix.terms.findings.lost import Lost
 from matrix.terms.findings.replication import describe_needed, describe_shortage
 from matrix.terms.findings.risks import Risk
 from matrix.terms.names import describe_tools
@@ -12,7 +14,6 @@ from matrix.terms.objectives import BEST_VALUE_WITHIN
 from matrix.terms.quantities import factor, quantity, times
 from matrix.terms.sentences import listed
 from matrix.terms.verdicts import difference_of, is_comparable, judged, ranked_of, winner
-from matrix.text.verdicts import describe_lost
 
 NEAR = f"{100 * BEST_VALUE_WITHIN:.0f} %"
 MAX_NAMED = 3
@@ -26,13 +27,9 @@ NOT_FOR_SALE = {
 }
 
 
-# Codes of candidates that were measured, and are not ranked.
-NOT_RANKED = ("quorum", "too-few-operations")
-
-
 def is_only_not_ranked(candidate: Candidate) -> bool:
     """Whether a candidate was measured, and is not ranked."""
-    return bool(candidate["lost"] and candidate["lost"]["code"] in NOT_RANKED)
+    return bool(candidate["lost"] and Lost.read(candidate["lost"]).was_measured)
 
 
 def _whole(candidate: Candidate) -> str:
@@ -50,7 +47,7 @@ def describe_question(question: Question, decision: Decision) -> str:
     """Return the answer to one question in sentences."""
     parts = _of_objective(question, decision) if decision["objective"] else _of_ranking(question, decision)
     short = [each for each in question["candidates"] if is_only_not_ranked(each)]
-    parts = [*parts, *(f"{each['storage']} is {describe_lost(each['lost'])}" for each in short if each["lost"])]
+    parts = [*parts, *(f"{each['storage']} is {Lost.describe(each['lost'])}" for each in short if each["lost"])]
     if absent := _absences(question, decision["objective"]):
         parts.append(absent)
     return f"{'. '.join(parts)}."
@@ -61,17 +58,16 @@ def describe_open_question(question: Question, name: Callable[[Candidate], str])
     fastest, *others = judged(question)
     rival = next((each for each in others if each["cell"] == question.get("rival")), None)
     difference = rival and difference_of(rival)
-    if question.get("state") != "open" or not rival or not difference:
+    if question.get("state") != "open" or not rival:
         return
-    if difference["code"] == "too-few":
+    if isinstance(difference, TooFew):
         names = listed([name(fastest), name(rival)])
-        yield f"{names} cannot be told apart: not replicated, {describe_shortage(difference.get('shortages') or [])}"
-        return
-    ends = difference.get("low", 0.0), difference.get("high", 0.0)
-    yield (
-        f"{name(rival)} is {factor(ends[0])} to {times(ends[1])} as slow as {name(fastest)} (95 % interval): whether "
-        f"it is within {NEAR} is open, {describe_needed(question.get('needed'))}"
-    )
+        yield f"{names} cannot be told apart: not replicated, {describe_shortage(difference.shortages)}"
+    elif isinstance(difference, Tested):
+        yield (
+            f"{name(rival)} is {factor(difference.low)} to {times(difference.high)} as slow as {name(fastest)} (95 % "
+            f"interval): whether it is within {NEAR} is open, {describe_needed(question.get('needed'))}"
+        )
 
 
 def not_comparable(questions: Sequence[Question], name: Callable[[Candidate], str] = _whole) -> str:

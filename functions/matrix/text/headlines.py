@@ -5,6 +5,8 @@ from collections.abc import Iterator, Sequence
 
 from matrix.terms.documents.summary import Absence, Candidate, Decision, Question, SummaryDocument
 from matrix.terms.figures import describe_bounded_cost
+from matrix.terms.findings.differences import Tested, TooFew
+from matrix.terms.findings.lost import Lost
 from matrix.terms.findings.replication import shortage_words_of
 from matrix.terms.findings.risks import Risk
 from matrix.terms.names import describe_workload, fleet_label
@@ -31,7 +33,7 @@ from matrix.text.decisions import (
 )
 from matrix.text.medians import ranked_by_median
 from matrix.text.rankings import OPEN, Name, cost_unit, describe_level, parts, short_name
-from matrix.text.verdicts import SAME, describe_lost
+from matrix.text.verdicts import SAME
 from matrix.text.warnings import kinds_of, of_run
 
 # Storages that a line names.
@@ -261,8 +263,7 @@ def _advantage(question: Question, best: Candidate, name: Name) -> str:
     if top / bottom < 1 + SAME:
         return f"equal to {called}"
     difference = difference_of(other)
-    low, high = (difference.get("low"), difference.get("high")) if difference else (None, None)
-    interval = f" ({factor(low)} to {factor(high)})" if low is not None and high is not None else ""
+    interval = f" ({factor(difference.low)} to {factor(difference.high)})" if isinstance(difference, Tested) else ""
     return f"{times(top / bottom)} as fast as {called}{interval}"
 
 
@@ -362,7 +363,7 @@ def _of_too_few_operations(questions: list[Question], name: Name) -> Iterator[st
     for question in questions:
         for each in question["candidates"]:
             if each["lost"] and each["lost"]["code"] == "too-few-operations":
-                there.setdefault(f"{name(each)} is {describe_lost(each['lost'])}", []).append(question)
+                there.setdefault(f"{name(each)} is {Lost.describe(each['lost'])}", []).append(question)
     for sentence, where in there.items():
         yield f"{sentence}{_at(where, questions)}."
 
@@ -400,7 +401,7 @@ def _at(some: list[Question], questions: list[Question]) -> str:
 
 def _why_open(questions: list[Question], name: Name) -> str:
     """Write why comparisons are open: the shortages of all, or the words of the first one."""
-    found = [each for question in questions for each in map(difference_of, judged(question)) if each]
-    if few := [each for each in found if each["code"] == "too-few"]:
-        return shortage_words_of(each.get("shortages") or [] for each in few)
+    found = [difference_of(each) for question in questions for each in judged(question)]
+    if few := [each.shortages for each in found if isinstance(each, TooFew)]:
+        return shortage_words_of(few)
     return next(describe_open_question(questions[0], name), "the interval reaches across the tolerance")

@@ -1,9 +1,8 @@
 """The verdict of a candidate in words."""
 
-import math
-
-from matrix.terms.documents.summary import Candidate, Difference, Lost, Question, Verdict
-from matrix.terms.findings.replication import describe_shortage
+from matrix.terms.documents.summary import Candidate, Question, Verdict
+from matrix.terms.findings.differences import Difference, Open, TooFew
+from matrix.terms.findings.lost import Lost
 from matrix.terms.quantities import factor
 from matrix.terms.verdicts import difference_of, ranked_of
 
@@ -21,7 +20,7 @@ def describe_verdict(  # noqa: C901, PLR0911 - one case per code
     verdict = candidate["verdict"]
     match verdict["code"]:
         case "lost":
-            return describe_lost(candidate["lost"]) if candidate["lost"] else ""
+            return Lost.describe(candidate["lost"]) if candidate["lost"] else ""
         case "fastest":
             first = "fastest" if is_shown else "ahead"
             return f"{first} and cheapest" if verdict.get("is_cheapest") else first
@@ -46,33 +45,6 @@ def describe_verdict(  # noqa: C901, PLR0911 - one case per code
             return "no figure of this metric"
 
 
-def describe_lost(lost: Lost) -> str:
-    """Write why a candidate was not measured, or is not ranked."""
-    match lost["code"]:
-        case "left-out":
-            return f"left out: {lost['reason']}"
-        case "quorum":
-            return f"not ranked: {lost['ran']} of {lost['count']} instances ran, which is another load"
-        case "too-few-operations":
-            return "not ranked: a step had too few operations for this percentile, so it takes longer steps"
-        case "failed":
-            return f"not measured: {lost['reason'].removeprefix('not published: ')}"
-        case "no-cell":
-            whose = "the source has no such row" if lost.get("of_source") else "the run has no such cell"
-            return f"not measured: {whose}"
-
-
-def describe_difference(difference: Difference | None) -> str:
-    """Write what is shown of a candidate's difference to the fastest one; empty if it is shown to be slower."""
-    if difference and difference["code"] == "as-fast":
-        return "shown to be within 5 %"
-    if difference and difference["code"] == "open":
-        return "may be within 5 % or not"
-    if difference and difference["code"] == "too-few":
-        return f"not replicated ({describe_shortage(difference.get('shortages') or [])})"
-    return ""
-
-
 def describe_next(other: Candidate, best: Candidate, question: Question, *, is_priced: bool) -> str:
     """Write how another storage stands next to the one that a comparison names, and how their costs differ.
 
@@ -81,13 +53,13 @@ def describe_next(other: Candidate, best: Candidate, question: Question, *, is_p
     mine, theirs = ranked_of(best)["value"], ranked_of(other)["value"]
     if not min(mine, theirs) > 0:
         return ""
-    difference = difference_of(other) or difference_of(best) or Difference(code="not-tested")
+    difference = difference_of(other) or difference_of(best)
     ratio = max(mine, theirs) / min(mine, theirs)
-    if difference["code"] == "open" and difference.get("low", math.inf) <= 1 <= difference.get("high", 0.0):
+    if isinstance(difference, Open) and difference.low <= 1 <= difference.high:
         return "equal within noise"
     is_faster = (theirs > mine) == question["higher_is_better"]
     words = describe_distance(ratio, "fast" if is_faster else "slow")
-    doubt = {"open": ", not shown", "too-few": ", not replicated"}.get(difference["code"], "")
+    doubt = {Open: ", not shown", TooFew: ", not replicated"}.get(type(difference), "")
     return f"{words}{doubt}{_dearer_by(other, best) if is_priced else ''}"
 
 
@@ -106,9 +78,9 @@ def describe_distance(ratio: float, direction: str) -> str:
 
 
 def _slower(verdict: Verdict, *, is_brief: bool) -> str:
-    ratio = verdict.get("times_as_slow")
+    ratio, difference = verdict.get("times_as_slow"), verdict.get("difference")
     words = "slower" if ratio is None else f"×{factor(ratio)}" if is_brief else describe_distance(ratio, "slow")
-    return "; ".join(filter(None, [words, describe_difference(verdict.get("difference"))]))
+    return "; ".join(filter(None, [words, Difference.describe(difference) if difference else ""]))
 
 
 def _dearer(candidate: Candidate) -> str:

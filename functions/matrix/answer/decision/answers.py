@@ -16,6 +16,8 @@ from matrix.statistics.deciding import Slowdown, needed
 from matrix.statistics.differing import Difference, difference
 from matrix.statistics.fleet_values import FleetValues
 from matrix.terms.documents import summary as documents
+from matrix.terms.findings import differences as findings
+from matrix.terms.findings.differences import AsFast, NotTested, Open, Slower, TooFew
 from matrix.terms.findings.risks import CostIncomplete, NotReplicated, Risk, SlowTail
 from matrix.terms.objectives import BEST_VALUE_WITHIN
 
@@ -120,7 +122,7 @@ def _rank(question: Question, *, for_sale: bool) -> None:
             "code": "slower",
             "is_cheapest": cheapest is candidate,
             "times_as_slow": _times_as_slow(candidate, fastest, question),
-            "difference": _difference(fastest, candidate),
+            "difference": _difference(fastest, candidate).document,
         }
     question.best_value = _best_value(question, _by_value(fastest, question), for_sale=for_sale).chosen
     chosen, rival, edge = _best_value(question, lambda each: each.slowdown or UNKNOWN, for_sale=for_sale)
@@ -201,19 +203,15 @@ def _ends(percentile: Percentile | None) -> tuple[float, float] | None:
     return percentile.low, percentile.high
 
 
-def _difference(fastest: Candidate, other: Candidate) -> documents.Difference:
+def _difference(fastest: Candidate, other: Candidate) -> findings.Difference:
     beside = other.slowdown
     if beside is None:
         lacks = fastest.lacks or other.lacks
         if lacks and fastest.values and other.values:
-            return {"code": "too-few", "shortages": list(lacks)}
-        return {"code": "not-tested"}
-    code: documents.Difference = {"code": "open"}
-    if beside.low >= NEAR:
-        code = {"code": "slower"}
-    elif beside.high < NEAR:
-        code = {"code": "as-fast"}
-    return {**code, "ratio": beside.ratio, "low": beside.low, "high": beside.high}
+            return TooFew(shortages=list(lacks))
+        return NotTested()
+    kind = Slower if beside.low >= NEAR else AsFast if beside.high < NEAR else Open
+    return kind(ratio=beside.ratio, low=beside.low, high=beside.high)
 
 
 def _set_costs(question: Question, cheapest: float | None) -> None:

@@ -8,6 +8,7 @@ from matrix.statistics.deciding import Slowdown
 from matrix.statistics.differing import Difference
 from matrix.statistics.fleet_values import FleetValues
 from matrix.terms.documents import summary as documents
+from matrix.terms.findings.lost import Lost
 from matrix.terms.findings.replication import NeededReplication, Shortage
 from matrix.terms.findings.risks import MEDIAN, Risk
 
@@ -24,7 +25,7 @@ class Candidate:
     median: Percentile | None
     cost: PointCost | None
     values: FleetValues | None
-    lost: documents.Lost | None = None  # why it was not measured, or is not ranked
+    lost: Lost | None = None  # why it was not measured, or is not ranked
     lacks: tuple[Shortage, ...] = ()  # replication missing for comparisons with other instances and times
     counts_in_memory: bool = False  # a create counts as done before it is stored
     ranked: Percentile | None = None  # tail or median, the same for all candidates of a question
@@ -67,7 +68,7 @@ class Candidate:
             "cost": self.cost.to_document() if self.cost else None,
             "times_as_dear": self.times_as_dear,
             "fleet_s": self.fleet_s,
-            "lost": self.lost,
+            "lost": self.lost.document if self.lost else None,
             "on_front": self.on_front,
             "counts_in_memory": self.counts_in_memory,
             "verdict": self.verdict,

@@ -23,8 +23,9 @@ from matrix.statistics.spread import carries, independent_n, shows_interval
 from matrix.storages.models import is_shared
 from matrix.terms.documents.parts import Params, StorageFields
 from matrix.terms.documents.result import MetricResult, PointResult, PointSteadiness, ResultDocument
-from matrix.terms.documents.summary import Lost, SummaryDocument
+from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.figures import percentile_of
+from matrix.terms.findings.lost import Failed, LeftOut, Lost, NoCell, Quorum, TooFewOperations
 from matrix.terms.findings.risks import (
     MEDIAN,
     NoSingleValues,
@@ -104,9 +105,7 @@ def questions_of(
                 if _belongs(cell, question, params[key])
             ]
             _rank(question, wanted)
-    lost: Lost = {"code": "no-cell"}
-    if summary.get("environment") == "published":
-        lost["of_source"] = True
+    lost = NoCell(of_source=summary.get("environment") == "published")
     for family in families.values():
         for question in family.values():
             _name_absences(question, list(family.values()), lost, wanted)
@@ -197,7 +196,7 @@ def _candidate(
         median=median,
         cost=bill.point_cost(cell, point),
         values=values,
-        lost=_lost(cell) if "p50" in metric else {"code": "too-few-operations"},
+        lost=_lost(cell) if "p50" in metric else TooFewOperations(),
         lacks=lacks,
         fleet_s=fleet_s,
         counts_in_memory=_counts_in_memory(cell, point),
@@ -234,9 +233,9 @@ def _lost(cell: ResultDocument) -> Lost | None:
     A fleet that met only its quorum is not: half the instances are half the load, which is another experiment.
     """
     if cell.get("suspect"):
-        return {"code": "left-out", "reason": str(cell["suspect"])}
+        return LeftOut(reason=str(cell["suspect"]))
     ran, count = ran_of(cell), int(cell["fleet"].get("count") or 1)
-    return None if ran == count else {"code": "quorum", "ran": ran, "count": count}
+    return None if ran == count else Quorum(ran=ran, count=count)
 
 
 def _unsteady(steadiness: PointSteadiness | None) -> list[Risk]:
@@ -256,7 +255,7 @@ def _absent(cell: ResultDocument, storage: str) -> Candidate:
     why = error_text(cell.get("error")) or str(cell.get("state"))
     return Candidate(
         cell=str(cell["id"]), point="", storage=storage, file_system=_system(cell), tail=None, median=None,
-        cost=None, values=None, lost={"code": "failed", "reason": why},
+        cost=None, values=None, lost=Failed(reason=why),
     )  # fmt: skip
 
 

@@ -8,12 +8,12 @@ from matrix.report.charts.labels import lower, point_title, slug
 from matrix.report.view import View
 from matrix.terms.documents.summary import Question
 from matrix.terms.figures import ASSUMED_BYTES, describe_cost
+from matrix.terms.findings.lost import Lost
 from matrix.terms.findings.risks import Risk
 from matrix.terms.grouping import grouped
 from matrix.terms.metrics import metric_title
 from matrix.terms.quantities import money, quantity
 from matrix.text.medians import describe_why_median
-from matrix.text.verdicts import describe_lost
 
 WIDE_COST = 5.0
 # Style of the Pareto front, which no storage has.
@@ -206,4 +206,4 @@ def _words(question: Mapping[str, Any], candidate: Mapping[str, Any], slow: str)
     if cost["usd_billed"] is not None:
         lines.append(f"{money(cost['usd_billed'])} with start and idle time ({cost['billed_basis']})")
     return "<br>".join([*lines, *(["nothing here is both cheaper and faster"] if candidate["on_front"] else []),
-                        *([describe_lost(candidate["lost"])] if candidate["lost"] else [])])  # fmt: skip
+                        *([Lost.describe(candidate["lost"])] if candidate["lost"] else [])])  # fmt: skip

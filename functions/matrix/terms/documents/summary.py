@@ -7,7 +7,9 @@ from typing_extensions import TypedDict
 from matrix.terms.documents.parts import CostRange, Part
 from matrix.terms.documents.receipt import ReceiptDocument
 from matrix.terms.documents.result import ResultDocument
-from matrix.terms.findings.replication import NeededReplication, Shortage
+from matrix.terms.findings.differences import DifferenceDocument
+from matrix.terms.findings.lost import LostDocument
+from matrix.terms.findings.replication import NeededReplication
 from matrix.terms.findings.risks import RiskDocument
 
 
@@ -59,38 +61,6 @@ class RankedBy(TypedDict):
     """How often such an interval holds the truth: 0.95, or 0.8 for tails over instances and repetitions."""
 
 
-class Lost(TypedDict):
-    """Why a candidate was not measured, or is not ranked."""
-
-    code: Literal["left-out", "quorum", "too-few-operations", "failed", "no-cell"]
-    """`left-out`: its source says that it is wrong; `quorum`: fewer instances ran than the cell asks for.
-
-    `too-few-operations`: a step had too few for the tail percentile of the objective.
-    """
-    reason: NotRequired[str]
-    """The error or the source's words."""
-    of_source: NotRequired[bool]
-    """Of `no-cell`, in published figures: the source has no such row."""
-    ran: NotRequired[int]
-    count: NotRequired[int]
-    """Instances that ran, and that the cell asks for."""
-
-
-class Difference(TypedDict):
-    """How a candidate stands beside the fastest one, at the percentile that ranks them."""
-
-    code: Literal["as-fast", "slower", "open", "too-few", "not-tested"]
-    """Shown to be less than 5 % slower; shown to be at least 5 % slower; neither. `too-few`: not replicated;
-    `not-tested`: there are neither single values nor intervals."""
-    ratio: NotRequired[float]
-    """How many times as slow it is as the fastest."""
-    low: NotRequired[float]
-    high: NotRequired[float]
-    """The ends of the ratio's 95 % interval."""
-    shortages: NotRequired[list[Shortage]]
-    """Data that the two lack for a test."""
-
-
 class Verdict(TypedDict):
     """How a candidate came out of its question."""
 
@@ -103,7 +73,7 @@ class Verdict(TypedDict):
     """Without an objective."""
     times_as_slow: NotRequired[float | None]
     """As the fastest; None where one of both is 0."""
-    difference: NotRequired[Difference]
+    difference: NotRequired[DifferenceDocument]
     """Between it and the fastest, without an objective."""
     margin: NotRequired[float]
     """How far it is from the objective's limit, as a share of it."""
@@ -129,7 +99,7 @@ class Candidate(TypedDict):
     """As the cheapest, or with an objective as the best value; None if a cost is not known in full."""
     fleet_s: NotRequired[float | None]
     """Seconds until the whole fleet was done, the mean of repetitions; None if the ranked percentile says as much."""
-    lost: Lost | None
+    lost: LostDocument | None
     on_front: bool
     """Whether nothing is both cheaper and faster."""
     counts_in_memory: NotRequired[bool]
