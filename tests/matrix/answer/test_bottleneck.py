@@ -168,12 +168,13 @@ def test_an_instance_at_its_network_limit_is_told_the_type_that_is_as_fast_as_th
 def test_the_published_raid_0_ended_at_what_its_instance_may_move_to_ebs():
     # Known truth: what the source of ebs-fio counted, 4 to 256 KiB, on r5b.large, which EC2 gives 1,250 MB/s to EBS.
     raid = EBS | {"iops": 4000, "throughputMiBps": 1000, "raid0": 2}
-    rows = [row for row in load("ebs-fio")["rows"] if row[0] == "gp3_throughput_2000_with_raid_0"]
-    used = [{"iops": iops, "disk_write_operations": iops, "disk_read_operations": 0.0, "disk_read_bytes": 0.0,
-             "disk_write_bytes": iops * block_kib * 1024} for _, block_kib, _, iops, *_ in rows]  # fmt: skip
+    rows = [row for row in load("ebs-fio")["rows"] if row["volume"] == "gp3_throughput_2000_with_raid_0"]
+    used = [{"iops": row["write_iops"], "disk_write_operations": row["write_iops"], "disk_read_operations": 0.0,
+             "disk_write_bytes": row["write_iops"] * row["block_kib"] * 1024, "disk_read_bytes": 0.0}
+            for row in rows]  # fmt: skip
     limits = {"ebs_iops": {"baseline": 5_417.0, "maximum": 43_333.0},
               "ebs_bytes_per_s": {"baseline": 156.25e6, "maximum": 1_250e6}}  # fmt: skip
-    planned = cell(raid, tuple({"options": {"bs": f"{row[1]}k"}} for row in rows), count=1)
+    planned = cell(raid, tuple({"options": {"bs": f"{row['block_kib']}k"}} for row in rows), count=1)
     planned["fleet"]["instanceType"] = load("ebs-fio")["instanceType"]
 
     sweep = found(measured(planned, *used, instance_limits=limits))
