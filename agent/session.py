@@ -128,14 +128,14 @@ class Session:
         if mount["kind"] != DEVICE:
             return mount
 
-        def said() -> list[str]:
+        def recorded() -> list[str]:
             volumes = self._blackboard.volumes(self.identity.instance_id)
             if volumes is None:
                 raise NotYet("Launch fleet has not written volumes.json, or this role may not read it")
             return volumes
 
         try:
-            volumes = retried("the volumes of this instance", said, patience(VOLUMES_S, PAUSE_S))
+            volumes = retried("the volumes of this instance", recorded, patience(VOLUMES_S, PAUSE_S))
         except GaveUp as err:
             why = f"after {VOLUMES_S:g} s it is unknown which volumes are this instance's: {err.__cause__}"
             raise DeviceRefused(why) from err

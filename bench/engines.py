@@ -19,10 +19,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.engines", description=__doc__)
     parser.add_argument("directory", type=Path, nargs="?", help="where to measure (default: an XFS made for it)")
     parser.add_argument("--rounds", type=int, default=5, help="turns of each pair (default: 5)")
-    asked = parser.parse_args()
-    with place(asked.directory) as (folder, what):
+    arguments = parser.parse_args()
+    with place(arguments.directory) as (folder, what):
         print(f"on {what}; medians of both sides, ratio of their best rounds, theirs beside itself")
-        bars = (part.bars(folder, asked.rounds) for part in (creates, blocks))
+        bars = (part.bars(folder, arguments.rounds) for part in (creates, blocks))
         for result in itertools.chain.from_iterable(bars):
             print(result.line(), flush=True)
 

@@ -93,11 +93,11 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m bench.waiting", description=__doc__)
     parser.add_argument("cells", nargs="?", type=int, default=200)
     parser.add_argument("--only", choices=COMMANDS, action="append", help="measure only this; may be repeated")
-    asked = parser.parse_args()
-    wanted = {name: COMMANDS[name] for name in asked.only or COMMANDS}
+    arguments = parser.parse_args()
+    wanted = {name: COMMANDS[name] for name in arguments.only or COMMANDS}
     with tempfile.TemporaryDirectory() as temporary:
         written, folder = Path(temporary, RUN), Path(temporary, "work")
-        write_run(written, asked.cells)
+        write_run(written, arguments.cells)
         imports: list[float] = []
         taken: dict[str, list[float]] = {name: [] for name in wanted}
         for _ in range(ROUNDS):

@@ -50,8 +50,8 @@ class Arrivals:
     @classmethod
     def of(cls, plan: dict[str, Any], operations: int) -> Arrivals | None:
         """The arrivals that an engine's plan asks for; None where its loop is closed."""
-        asked = plan.get("open_loop")
-        return cls(operations, asked["rate_per_s"], asked["seed"]) if asked else None
+        loop = plan.get("open_loop")
+        return cls(operations, loop["rate_per_s"], loop["seed"]) if loop else None
 
     def work(self, operate: Operate) -> worker_pool.Timed:
         """Do operations when they are due, until none remains; return the times of one worker."""

@@ -332,7 +332,7 @@ def prepare(
             timed = work_closed(bucket, operations[number :: plan["threads"]], times)
         else:
             timed = arrivals.work(lambda place, due_ns: work_due(bucket, operations[place], due_ns, times))
-        worker_pool.report(said(bucket.counts, times))
+        worker_pool.report(requests_report(bucket.counts, times))
         return timed
 
     return loop
@@ -363,7 +363,7 @@ def work_due(bucket: Bucket, operation: tuple[str, int], due_ns: int, times: dic
     return ended_ns
 
 
-def said(counts: Counts, times: dict[str, list[int]]) -> dict[str, Any]:
+def requests_report(counts: Counts, times: dict[str, list[int]]) -> dict[str, Any]:
     """Return one worker's report beside its times: latencies by operation, and counts."""
     return {
         "by_operation": {

@@ -262,10 +262,10 @@ def parse_ethtool(text: str) -> dict[str, float]:
     return {name.strip(): float(value) for name, _, value in pairs if name.strip().endswith("allowance_exceeded")}
 
 
-def default_interface(route: Path = Path("/proc/net/route")) -> str | None:
+def default_interface() -> str | None:
     """The interface that the default route leaves by."""
     try:
-        lines = route.read_text().splitlines()[1:]
+        lines = Path("/proc/net/route").read_text().splitlines()[1:]
     except OSError:
         return None
     rows = (line.split() for line in lines)

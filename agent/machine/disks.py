@@ -47,7 +47,7 @@ def find(device: str, root: Path = Path("/")) -> Path | None:
         if (dev / candidate).exists():
             return dev / candidate
     for disk in disks:
-        if disk.model == EBS_MODEL and asked_name(dev / disk.name) in (name, re.sub(r"^sd", "xvd", name)):
+        if disk.model == EBS_MODEL and requested_name(dev / disk.name) in (name, re.sub(r"^sd", "xvd", name)):
             return dev / disk.name
     return None
 
@@ -61,7 +61,7 @@ def instance_stores(root: Path = Path("/")) -> list[Path]:
     ]
 
 
-def asked_name(device: Path) -> str | None:
+def requested_name(device: Path) -> str | None:
     """Return the requested name (without /dev/) from the volume's NVMe controller; needs root."""
     return parse_vendor_name(nvme.command(device, IDENTIFY, cdw10=CONTROLLER))
 

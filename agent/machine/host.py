@@ -32,10 +32,10 @@ def describe() -> dict[str, Any]:
     }
 
 
-def boot_id(path: Path = Path("/proc/sys/kernel/random/boot_id")) -> str | None:
+def boot_id() -> str | None:
     """Return an id that distinguishes machines (random(4)): the same id means the same kernel and counters."""
     try:
-        return path.read_text().strip()
+        return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
     except OSError:
         return None
 

@@ -91,7 +91,7 @@ def parse_statistics(page: bytes) -> dict[str, float]:
 def command(device: Path, opcode: int, *, namespace: int = 0, cdw10: int = 0) -> bytes:
     """Return the page with which a disk's controller answers an admin command; empty if it refuses."""
     answer = ctypes.create_string_buffer(PAGE_BYTES)
-    asked = _AdminCommand(
+    admin_command = _AdminCommand(
         opcode=opcode, nsid=namespace, addr=ctypes.addressof(answer), data_len=PAGE_BYTES, cdw10=cdw10
     )
     try:
@@ -100,7 +100,7 @@ def command(device: Path, opcode: int, *, namespace: int = 0, cdw10: int = 0) ->
         return b""
     try:
         # Above zero it is the status that the controller gave instead of an answer.
-        return b"" if fcntl.ioctl(descriptor, NVME_IOCTL_ADMIN_CMD, asked) else answer.raw
+        return b"" if fcntl.ioctl(descriptor, NVME_IOCTL_ADMIN_CMD, admin_command) else answer.raw
     except OSError:
         return b""
     finally:

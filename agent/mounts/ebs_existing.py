@@ -48,10 +48,10 @@ def file_system_of(disk: Path, volume: str) -> str:
         raise MountFailed(f"{volume} holds no file system, and a volume that exists is never formatted; make one on it")
     if blkid.returncode != 0:
         raise MountFailed(f"blkid cannot say what {volume} holds: {blkid.stderr.strip() or blkid.stdout.strip()}")
-    said = dict(line.split("=", 1) for line in blkid.stdout.splitlines() if "=" in line)
-    if "TYPE" not in said and "PTTYPE" in said:
-        raise MountFailed(f"{volume} has partitions ({said['PTTYPE']}), and only a whole volume is mounted")
-    if said.get("TYPE") not in KNOWN:
-        named = said.get("TYPE", "nothing that blkid names")
+    fields = dict(line.split("=", 1) for line in blkid.stdout.splitlines() if "=" in line)
+    if "TYPE" not in fields and "PTTYPE" in fields:
+        raise MountFailed(f"{volume} has partitions ({fields['PTTYPE']}), and only a whole volume is mounted")
+    if fields.get("TYPE") not in KNOWN:
+        named = fields.get("TYPE", "nothing that blkid names")
         raise MountFailed(f"{volume} holds {named}, and only {', '.join(sorted(KNOWN))} are mounted")
-    return said["TYPE"]
+    return fields["TYPE"]

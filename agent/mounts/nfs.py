@@ -65,10 +65,10 @@ def _read_ahead(path: Path, kib: int, log: logging.Logger) -> None:
         log.warning("the read-ahead of %s stays as it is: %s", path, err)
 
 
-def read_ahead_file(path: Path, root: Path = Path("/")) -> Path:
+def read_ahead_file(path: Path) -> Path:
     """Return the kernel's file with the read-ahead of the path's file system, in KiB."""
     device = path.stat().st_dev
-    return root / f"sys/class/bdi/{os.major(device)}:{os.minor(device)}/read_ahead_kb"
+    return Path(f"/sys/class/bdi/{os.major(device)}:{os.minor(device)}/read_ahead_kb")
 
 
 def describe(mount: dict[str, Any], path: Path) -> mounts.Mounted:

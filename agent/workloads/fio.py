@@ -305,10 +305,10 @@ def refuse_contradictions(document: dict[str, Any], options: dict[str, Any], pro
 
     Raises FiguresContradict with the job, both figures and their possible values.
     """
-    asked = FioJob(options)
-    depth = asked.depth
+    requested = FioJob(options)
+    depth = requested.depth
     is_steady = not any(PAUSING.fullmatch(name) for name, value in options.items() if value)
-    crowding = max(1.0, asked.jobs / processors)
+    crowding = max(1.0, requested.jobs / processors)
     for number, job in enumerate(document["jobs"]):
         runtime_ns = max(job[direction]["runtime"] for direction in DIRECTIONS) * 1e6
         moving = histogram.merge(_bins(job, direction) for direction in DIRECTIONS)
@@ -321,7 +321,7 @@ def refuse_contradictions(document: dict[str, Any], options: dict[str, Any], pro
         # Operations in flight at the start of the clock count whole: one slowest operation for each place in the queue.
         # Offloaded requests are timed from when they are due, so any number may wait (fio's
         # poisson-rate-submission.fio).
-        most_ns = math.inf if asked.is_open_loop else depth * (runtime_ns + longest_ns) * BIN_TOLERANCE
+        most_ns = math.inf if requested.is_open_loop else depth * (runtime_ns + longest_ns) * BIN_TOLERANCE
         expected = depth if operations >= MIN_FILLS * depth else 1
         explained_ns = (moving_ns + syncing_ns) / expected
         unexplained_ns = (runtime_ns - explained_ns) / operations
@@ -343,13 +343,13 @@ def _timed(*, queued: bool) -> tuple[str, ...]:
 
 def warnings(document: dict[str, Any], options: dict[str, Any]) -> list[str]:
     """Return warnings for readers of the figures: where a write ended, whether the job got as steady as requested."""
-    sentences, asked = [], FioJob(options)
-    if asked.is_queued:
+    sentences, requested = [], FioJob(options)
+    if requested.is_queued:
         sentences.append(
             "read_lat and write_lat are not available: libaio submits buffered I/O one by one, so fio's latencies are "
-            f"those of a queue of {asked.depth}, not of an operation; write direct 1, or iodepth 1"
+            f"those of a queue of {requested.depth}, not of an operation; write direct 1, or iodepth 1"
         )
-    if merged_bins(document, "sync") and not (asked.is_direct or asked.is_on("sync")):
+    if merged_bins(document, "sync") and not (requested.is_direct or requested.is_on("sync")):
         sentences.append("write_lat ends in the page cache; how long until the data was on the storage is in sync_lat")
     for number, job in enumerate(document["jobs"]):
         steadiness = job.get("steadystate")
@@ -408,10 +408,10 @@ def raw(document: dict[str, Any], text: str, *, queued: bool = False) -> dict[st
     return {"fio.json": text.encode(), HISTOGRAMS: json.dumps(merged).encode()}
 
 
-def _verify(document: dict[str, Any], asked: list[FioJob], target: Path | None) -> None:
+def _verify(document: dict[str, Any], requested: list[FioJob], target: Path | None) -> None:
     """Check that fio timed all reported bytes, in its own files, one set per job; a device has no files."""
     if target is not None:
-        _verify_files(document, asked, [path for path in target.rglob("*") if path.is_file()])
+        _verify_files(document, requested, [path for path in target.rglob("*") if path.is_file()])
     for direction in DIRECTIONS:
         moved = _sum(document, direction, "io_bytes")
         counted = sum(sum(_bins(job, direction).values()) for job in document["jobs"])
@@ -419,15 +419,15 @@ def _verify(document: dict[str, Any], asked: list[FioJob], target: Path | None) 
             raise WorkIncomplete(f"fio says it moved {moved} bytes ({direction}) but has no latency of any operation")
 
 
-def _verify_files(document: dict[str, Any], asked: list[FioJob], files: list[Path]) -> None:
-    expected = sum(job.jobs * job.files for job in asked)
+def _verify_files(document: dict[str, Any], requested: list[FioJob], files: list[Path]) -> None:
+    expected = sum(job.jobs * job.files for job in requested)
     if len(files) != expected or not all(path.stat().st_size for path in files):
         sizes = sorted(path.stat().st_size for path in files)
         raise WorkIncomplete(
             f"fio left {len(files)} files of {sizes[:3]} bytes and more, {expected} non-empty ones expected"
         )
     # Without wrapping around (time_based, loops, io_size), fio cannot write more than its files contain.
-    wraps = any(job.is_on("time_based", "loops", "io_size") for job in asked)
+    wraps = any(job.is_on("time_based", "loops", "io_size") for job in requested)
     moved, held = _sum(document, "write", "io_bytes"), sum(path.stat().st_size for path in files)
     if not wraps and moved > held:
         raise WorkIncomplete(f"fio says it wrote {moved} bytes, its files hold {held}")

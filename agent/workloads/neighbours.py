@@ -24,13 +24,12 @@ PAUSE_S = 0.5
 
 
 def data_of_neighbour(
-    workspace: Workspace, name: str, shift: int, instances: int, write: Callable[[Path], None],
-    timeout_s: float = TIMEOUT_S, pause_s: float = PAUSE_S,
-) -> Path:  # fmt: skip
+    workspace: Workspace, name: str, shift: int, instances: int, write: Callable[[Path], None]
+) -> Path:
     """Write this instance's file if it is missing, wait for all others', and return the neighbour's.
 
     The neighbour is `shift` places further in the order of the instances' names, so that each is read by one instance.
-    Raises WorkIncomplete if fewer than `instances` have written after `timeout_s`.
+    Raises WorkIncomplete if fewer than `instances` have written after TIMEOUT_S.
     """
     own = workspace.target.parent  # <cell>/<instance>
     folder = own.parent / FOLDER / f"{name}-shift-{shift}"
@@ -45,28 +44,25 @@ def data_of_neighbour(
             unfinished.unlink(missing_ok=True)
             raise
         unfinished.rename(folder / own.name)
-    fleet = _wait(folder, instances, timeout_s, pause_s)
+    fleet = _wait(folder, instances)
     neighbour = folder / fleet[(fleet.index(own.name) + shift) % len(fleet)]
     workspace.at_end.add(neighbour)
     return neighbour
 
 
-def shared_data(
-    workspace: Workspace, name: str, instances: int, write: Callable[[Path], None],
-    timeout_s: float = TIMEOUT_S, pause_s: float = PAUSE_S,
-) -> Path:  # fmt: skip
+def shared_data(workspace: Workspace, name: str, instances: int, write: Callable[[Path], None]) -> Path:
     """Return the file that all instances read, which the first in the order of their names writes if it is missing.
 
     Each has an empty file beside it as long as it may read; the last to remove its own removes the data, too
     (Workspaces.close). Raises WorkIncomplete if fewer than `instances` have come, or nothing was written, after
-    `timeout_s`.
+    TIMEOUT_S.
     """
     own = workspace.target.parent
     folder = own.parent / FOLDER / f"{name}-{SHARED}"
     folder.mkdir(parents=True, exist_ok=True)
     (folder / own.name).touch()
     workspace.at_end.add(folder / own.name)
-    fleet = _wait(folder, instances, timeout_s, pause_s)
+    fleet = _wait(folder, instances)
     data = folder / f".{SHARED}"
     if fleet[0] == own.name and not data.exists():
         unfinished = folder / ".unfinished"
@@ -80,21 +76,21 @@ def shared_data(
             raise NotYet(f"{fleet[0]} has not written the data that all instances read")
         return data
 
-    return _patiently("the shared data", written, timeout_s, pause_s)
+    return _patiently("the shared data", written)
 
 
-def _wait(folder: Path, instances: int, timeout_s: float, pause_s: float) -> list[str]:
+def _wait(folder: Path, instances: int) -> list[str]:
     def written() -> list[str]:
         fleet = sorted(path.name for path in folder.iterdir() if not path.name.startswith("."))
         if len(fleet) < instances:
             raise NotYet(f"{len(fleet)} of {instances} instances have written what their neighbours are to read")
         return fleet
 
-    return _patiently("the data of the neighbours", written, timeout_s, pause_s)
+    return _patiently("the data of the neighbours", written)
 
 
-def _patiently(what: str, done: Callable[[], Result], timeout_s: float, pause_s: float) -> Result:
+def _patiently(what: str, done: Callable[[], Result]) -> Result:
     try:
-        return retried(what, done, patience(timeout_s, pause_s))
+        return retried(what, done, patience(TIMEOUT_S, PAUSE_S))
     except GaveUp as err:
-        raise WorkIncomplete(f"{err.__cause__}, after {timeout_s:g} s: see the log.gz of the others") from err
+        raise WorkIncomplete(f"{err.__cause__}, after {TIMEOUT_S:g} s: see the log.gz of the others") from err

@@ -164,19 +164,20 @@ def read_engine(report: Path, params: dict[str, Any], plan: dict[str, Any]) -> O
     """Return rates, latencies of each operation, and refusals by S3."""
     requests = sum(plan["requests"].values())
     done = engines.read_report(report, threads=plan["threads"], operations=requests)
-    extra = [said for said in engines.read_reports(report) if "by_operation" in said]
+    extra = [of_worker for of_worker in engines.read_reports(report) if "by_operation" in of_worker]
     by_operation = {
         name: (
-            histogram.merge(said["by_operation"][name]["bins"] for said in extra),
-            max(said["by_operation"][name]["longest_ns"] for said in extra),
+            histogram.merge(of_worker["by_operation"][name]["bins"] for of_worker in extra),
+            max(of_worker["by_operation"][name]["longest_ns"] for of_worker in extra),
         )
         for name in plan["requests"]
     }
     total = {
-        name: sum(said[name] for said in extra) for name in ("throttled", "attempts", "read_bytes", "written_bytes")
+        name: sum(of_worker[name] for of_worker in extra)
+        for name in ("throttled", "attempts", "read_bytes", "written_bytes")
     }
-    objects = {name: sum(said["objects"][name] for said in extra) for name in plan["requests"]}
-    refused = _summed(said["refused"] for said in extra)
+    objects = {name: sum(of_worker["objects"][name] for of_worker in extra) for name in plan["requests"]}
+    refused = _summed(of_worker["refused"] for of_worker in extra)
     repeated = sum(refused.values())
     duration_s, moved = done.duration_s, total["read_bytes"] + total["written_bytes"]
     metrics = {
@@ -218,12 +219,12 @@ def read_engine(report: Path, params: dict[str, Any], plan: dict[str, Any]) -> O
 def describe_requests(plan: dict[str, Any]) -> str:
     """Return the requests in words, as the command of a sample."""
     names = {"put": "PUT", "get": "GET", "head": "HEAD", "list": "LIST", "delete": "DELETE"}
-    asked = ", ".join(f"{count} {names[name]}" for name, count in plan["requests"].items())
+    counted = ", ".join(f"{count} {names[name]}" for name, count in plan["requests"].items())
     parts = f" in parts of {plan['part_bytes']}" if plan["part_bytes"] else ""
     keys = "".join(
         f", {plan[f'keys_per_{name}']} keys a {names[name]}" for name in ("list", "delete") if name in plan["requests"]
     )
-    return f"{asked} of objects of {plan['object_bytes']} bytes{parts}{keys}, {plan['prefixes']} prefixes,"
+    return f"{counted} of objects of {plan['object_bytes']} bytes{parts}{keys}, {plan['prefixes']} prefixes,"
 
 
 def refusals(throttled: int, refused: dict[str, int], requests: int) -> list[str]:

@@ -41,12 +41,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m bench.scale", description=__doc__)
     parser.add_argument("functions", nargs="*", help=", ".join(CASES))
     parser.add_argument("--one", nargs=2, metavar=("FUNCTION", "SIZE"), help="measure one case and print its figures")
-    asked = parser.parse_args()
-    if asked.one:
-        print(json.dumps(measure(asked.one[0], int(asked.one[1]))))
+    arguments = parser.parse_args()
+    if arguments.one:
+        print(json.dumps(measure(arguments.one[0], int(arguments.one[1]))))
         return 0
     of, most = limits(), 0.0
-    for function in asked.functions or CASES:
+    for function in arguments.functions or CASES:
         _, unit, sizes = CASES[function]
         for size in sizes:
             command = [sys.executable, "-m", "bench.scale", "--one", function, str(size)]

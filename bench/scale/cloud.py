@@ -144,9 +144,9 @@ class Cloud:
 
     # -------- DynamoDB
 
-    def _Query(self, asked: dict[str, Any]) -> dict[str, Any]:  # noqa: N802 - the operation's name
-        partition, *prefix = (value["S"] for _, value in sorted(asked["ExpressionAttributeValues"].items()))
-        start = asked.get("ExclusiveStartKey", {}).get("SK", {}).get("S", "")
+    def _Query(self, fields: dict[str, Any]) -> dict[str, Any]:  # noqa: N802 - the operation's name
+        partition, *prefix = (value["S"] for _, value in sorted(fields["ExpressionAttributeValues"].items()))
+        start = fields.get("ExclusiveStartKey", {}).get("SK", {}).get("S", "")
         keys = sorted(
             key for key in self.rows if key[0] == partition and key[1] > start and key[1].startswith(*prefix or [""])
         )
@@ -154,24 +154,24 @@ class Cloud:
         more = {"LastEvaluatedKey": {"SK": {"S": page[-1][1]}}} if len(keys) > len(page) else {}
         return {"Items": [self.rows[key] for key in page], **more}
 
-    def _GetItem(self, asked: dict[str, Any]) -> dict[str, Any]:  # noqa: N802
-        row = self.rows.get(key_of(asked["Key"]))
+    def _GetItem(self, fields: dict[str, Any]) -> dict[str, Any]:  # noqa: N802
+        row = self.rows.get(key_of(fields["Key"]))
         return {"Item": row} if row else {}
 
-    def _UpdateItem(self, asked: dict[str, Any]) -> dict[str, Any]:  # noqa: N802
-        row = self.rows.setdefault(key_of(asked["Key"]), dict(asked["Key"]))
-        names, values = asked.get("ExpressionAttributeNames", {}), asked.get("ExpressionAttributeValues", {})
-        for name, value in re.findall(r"(#n\d+) = [^:]*(:v\d+)", asked["UpdateExpression"]):
+    def _UpdateItem(self, fields: dict[str, Any]) -> dict[str, Any]:  # noqa: N802
+        row = self.rows.setdefault(key_of(fields["Key"]), dict(fields["Key"]))
+        names, values = fields.get("ExpressionAttributeNames", {}), fields.get("ExpressionAttributeValues", {})
+        for name, value in re.findall(r"(#n\d+) = [^:]*(:v\d+)", fields["UpdateExpression"]):
             row[names[name]] = values[value]
         return {}
 
-    def _BatchWriteItem(self, asked: dict[str, Any]) -> dict[str, Any]:  # noqa: N802
-        for [request] in (entry.values() for entries in asked["RequestItems"].values() for entry in entries):
+    def _BatchWriteItem(self, fields: dict[str, Any]) -> dict[str, Any]:  # noqa: N802
+        for [request] in (entry.values() for entries in fields["RequestItems"].values() for entry in entries):
             self.rows[key_of(request["Item"])] = request["Item"]
         return {"UnprocessedItems": {}}
 
-    def _DeleteItem(self, asked: dict[str, Any]) -> dict[str, Any]:  # noqa: N802
-        self.rows.pop(key_of(asked["Key"]), None)
+    def _DeleteItem(self, fields: dict[str, Any]) -> dict[str, Any]:  # noqa: N802
+        self.rows.pop(key_of(fields["Key"]), None)
         return {}
 
     # -------- EC2

@@ -70,9 +70,9 @@ def _receipts(store: RunStore) -> "Iterator[tuple[PlanDocument, ReceiptDocument]
     with ThreadPoolExecutor(READ_AT_ONCE) as pool:
         # Futures and not `pool.map`: this thread, whose command it is, must note damage.
         runs = [RunDocuments(store, run) for run in store.runs()]
-        asked = [(pool.submit(run.plan), pool.submit(run.receipt)) for run in runs]
-        for plan_asked, receipt_asked in asked:
-            plan, receipt = readable(plan_asked.result), readable(receipt_asked.result)
+        submitted = [(pool.submit(run.plan), pool.submit(run.receipt)) for run in runs]
+        for plan_read, receipt_read in submitted:
+            plan, receipt = readable(plan_read.result), readable(receipt_read.result)
             if plan and receipt and "created_at" in plan:
                 yield plan, receipt
 

@@ -179,8 +179,8 @@ def keep(
     except NotALog as error:
         raise CommandError(str(error), f"leave it out, or {advice}; nothing was kept", ExitCode.BAD_INPUT) from error
     except InvalidMatrix as invalid:
-        said = "; ".join(str(problem).replace("storage[0]", "--storage") for problem in invalid.problems)
-        raise CommandError(said, "docs/storages.md has the fields of each", ExitCode.BAD_INPUT) from invalid
+        found = "; ".join(str(problem).replace("storage[0]", "--storage") for problem in invalid.problems)
+        raise CommandError(found, "docs/storages.md has the fields of each", ExitCode.BAD_INPUT) from invalid
     summary = joined(kept, run.summary) if kept else run.summary
     results = {result["id"]: result for result in run.results}
     for cell in summary["cells"]:

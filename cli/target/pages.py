@@ -48,11 +48,11 @@ def print_page(page: Path, pdf: Path) -> None:
         ]
         try:
             ended = subprocess.run(argv, capture_output=True, text=True, timeout=PRINTED_S, check=False)  # noqa: S603
-            said = ended.stderr.strip()[-300:]
+            reason = ended.stderr.strip()[-300:]
         except subprocess.TimeoutExpired:
-            said = f"no end within {PRINTED_S} s"
+            reason = f"no end within {PRINTED_S} s"
         # A file of an earlier report is not taken for this one.
         if not printed.is_file():
-            raise CommandError(f"{browser} has printed nothing: {said}", "open the page in a browser and print it")
+            raise CommandError(f"{browser} has printed nothing: {reason}", "open the page in a browser and print it")
         shutil.move(printed, pdf)
     terminal.stderr().print(f"{pdf}")

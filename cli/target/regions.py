@@ -37,13 +37,13 @@ def costs(checked: CheckedMatrix, progress: Progress) -> tuple[list[RegionCost],
     """
     matrix, listed = checked.matrix, PriceList()
     states = _states()
-    asked = {name for name, state in states.items() if state != NOT_OPTED_IN}
+    open_regions = {name for name, state in states.items() if state != NOT_OPTED_IN}
     answers: dict[str, tuple[Region, dict[str, SpotPrice]]] = {}
     with ThreadPoolExecutor(ASKED_AT_ONCE) as pool:
         try:
             by_query = {pool.submit(_products, query): query for query in regions.all_queries(matrix)}
             types, wanted_as_spot = regions.instance_types(matrix), spot_types(matrix)
-            by_region = {pool.submit(_region, name, types, wanted_as_spot): name for name in sorted(asked)}
+            by_region = {pool.submit(_region, name, types, wanted_as_spot): name for name in sorted(open_regions)}
             everything: list[Future[Any]] = [*by_query, *by_region]
             for count, future in enumerate(as_completed(everything), start=1):
                 if future in by_query:
@@ -54,7 +54,7 @@ def costs(checked: CheckedMatrix, progress: Progress) -> tuple[list[RegionCost],
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             raise
-    for name in states.keys() - asked:
+    for name in states.keys() - open_regions:
         answers[name] = Region(name, reason=regions.NOT_ENABLED), {}
     return regions.in_order(_cost(checked, *answer, listed) for answer in answers.values()), listed
 

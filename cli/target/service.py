@@ -269,8 +269,8 @@ class Service:
         With `owner` and `older_than_s` only the resources of that owner's runs, or of runs planned at least so long
         ago.
         """
-        asked = {"run": run, "dryRun": dry_run, "images": images, "owner": owner, "olderThanS": older_than_s}
-        event = {name: value for name, value in asked.items() if value}
+        fields = {"run": run, "dryRun": dry_run, "images": images, "owner": owner, "olderThanS": older_than_s}
+        event = {name: value for name, value in fields.items() if value}
         name = self.deployment.outputs["ReapFunctionName"]
         answer = self.deployment.client("lambda", manner="once").invoke(
             FunctionName=name, Payload=json.dumps(event).encode()

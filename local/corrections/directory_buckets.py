@@ -80,7 +80,7 @@ def opened_by(access_key: str) -> str:
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _Target:
     """Bucket and key of a request ("" if it names none), and its action on buckets or None."""
 
     method: str
@@ -91,7 +91,7 @@ class _Asked:
     path: str
 
     @classmethod
-    def of(cls, request: Any) -> "_Asked":
+    def of(cls, request: Any) -> "_Target":
         url = urlsplit(request.raw_url)
         host, path = url.netloc, unquote(url.path)
         by_host = host.partition(f".{SERVICE}-")[0] if f".{SERVICE}-" in host else ""
@@ -154,29 +154,29 @@ class ExpressResponse(BaseResponse):
     @classmethod
     def dispatch(cls, request: Any, full_url: str, headers: Any) -> Any:
         """Answer a request, or pass it to moto's S3 if its session permits it."""
-        asked = _Asked.of(request)
-        if asked.action:
+        target = _Target.of(request)
+        if target.action:
             return cls()._dispatch(request, full_url, headers)
         try:
-            _check_session(asked, request.headers)
-            _check_listing(asked)
+            _check_session(target, request.headers)
+            _check_listing(target)
         except ExpressError as error:
             text = f"<Error><Code>{error.code}</Code><Message>{error.message}</Message></Error>"
-            return error.status, {"Content-Type": "application/xml"}, "" if asked.method == "HEAD" else text
-        answer = S3Response.key_dispatch if asked.key else S3Response.bucket_dispatch
+            return error.status, {"Content-Type": "application/xml"}, "" if target.method == "HEAD" else text
+        answer = S3Response.key_dispatch if target.key else S3Response.bucket_dispatch
         return answer(request, full_url, headers)
 
     @property
-    def asked(self) -> _Asked:
-        return _Asked.of(self.normalized_request)
+    def target(self) -> _Target:
+        return _Target.of(self.normalized_request)
 
     @property
-    def asked_tags(self) -> list[dict[str, str]]:
+    def requested_tags(self) -> list[dict[str, str]]:
         tags: list[dict[str, str]] = _parsed(self.body)["Tags"]
         return tags
 
     def _get_action(self) -> str:
-        return self.asked.action or ""
+        return self.target.action or ""
 
     def call_action(self) -> Any:
         """Answer with S3's status code, which the models lack for some errors."""
@@ -200,13 +200,13 @@ class ExpressResponse(BaseResponse):
 
     def list_tags_for_resource(self) -> ActionResult:
         """GET /v20180820/tags/{resourceArn}."""
-        bucket = self._there(self.asked.path.rpartition("/")[2])
+        bucket = self._there(self.target.path.rpartition("/")[2])
         tags = getattr(bucket, "directory_tags", {})
         return ActionResult({"Tags": [{"Key": key, "Value": value} for key, value in tags.items()]})
 
     def create_bucket(self) -> ActionResult:
         """PUT /{Bucket}; refuses values that contradict the name, with S3's message if known."""
-        name, account = self.asked.bucket, self.current_account
+        name, account = self.target.bucket, self.current_account
         configuration = _parsed(self.body)
         match = NAME.fullmatch(name)
         if not match or len(name) > MAX_NAME:
@@ -228,7 +228,7 @@ class ExpressResponse(BaseResponse):
 
     def delete_bucket(self) -> ActionResult:
         """DELETE /{Bucket}; refuses one with objects or unfinished uploads."""
-        bucket = self._there(self.asked.bucket)
+        bucket = self._there(self.target.bucket)
         if bucket.keys or bucket.multiparts:
             raise ExpressError("BucketNotEmpty", "The bucket you tried to delete is not empty")
         s3_backends[self.current_account]["aws"].delete_bucket(bucket.name)
@@ -236,11 +236,11 @@ class ExpressResponse(BaseResponse):
 
     def create_session(self) -> ActionResult:
         """GET /{Bucket}?session."""
-        if not self.asked.is_by_own_endpoint:
-            self._there(self.asked.bucket)
+        if not self.target.is_by_own_endpoint:
+            self._there(self.target.bucket)
         signed = SIGNED_BY.search(self.headers.get("Authorization", ""))
         session = Session(
-            bucket=self.asked.bucket,
+            bucket=self.target.bucket,
             is_read_only=self.headers.get("x-amz-create-session-mode") == "ReadOnly",
             opened_by=opened_by(signed[1]) if signed else "",
             access_key=f"SXPR{secrets.token_hex(8).upper()}",
@@ -267,25 +267,25 @@ class ExpressResponse(BaseResponse):
         return bucket
 
 
-def _check_session(asked: _Asked, headers: Any) -> None:
+def _check_session(target: _Target, headers: Any) -> None:
     signed = SIGNED_BY.search(headers.get("Authorization", ""))
     session = _sessions.get(signed[1]) if signed else None
     if session is None or headers.get("x-amz-s3session-token") != session.token:
         raise ExpressError("AccessDenied", "A call on objects of a directory bucket needs the keys of a session.")
     if session.expires_at < time.time():
         raise ExpressError("ExpiredToken", "The provided token has expired.")
-    if session.bucket != asked.bucket:
+    if session.bucket != target.bucket:
         raise ExpressError("AccessDenied", f"The session is for {session.bucket}.")
-    if session.is_read_only and asked.method not in ("GET", "HEAD"):
+    if session.is_read_only and target.method not in ("GET", "HEAD"):
         raise ExpressError("AccessDenied", "The session is ReadOnly.")
 
 
-def _check_listing(asked: _Asked) -> None:
+def _check_listing(target: _Target) -> None:
     """Refuse the listings that directory buckets lack: prefixes and delimiters are directories."""
-    if asked.key or asked.method != "GET":
+    if target.key or target.method != "GET":
         return
-    prefix, delimiter = asked.query.get("prefix", [""])[0], asked.query.get("delimiter", ["/"])[0]
-    if (prefix and not prefix.endswith("/")) or delimiter != "/" or "start-after" in asked.query:
+    prefix, delimiter = target.query.get("prefix", [""])[0], target.query.get("delimiter", ["/"])[0]
+    if (prefix and not prefix.endswith("/")) or delimiter != "/" or "start-after" in target.query:
         raise ExpressError("InvalidArgument", "Of directory buckets, prefixes end in / and nothing else delimits.")
 
 

@@ -224,11 +224,11 @@ def _on_s3_files(action: str, file_system: str, place: _Place) -> Needed:
 
 def _of_directory_bucket(operation: str, request: Any, place: _Place) -> Iterator[Needed]:
     """Yield the permissions for a call on a directory bucket (service authorization reference)."""
-    name = request.asked.path.rpartition("/")[2] if operation == "ListTagsForResource" else request.asked.bucket
+    name = request.target.path.rpartition("/")[2] if operation == "ListTagsForResource" else request.target.bucket
     action, bucket = f"s3express:{operation}", place.arn("s3express", f"bucket/{name}")
     match operation:
         case "CreateBucket":
-            tags = _request_tags(request.asked_tags)
+            tags = _request_tags(request.requested_tags)
             yield action, bucket, tags
             yield "s3express:TagResource", bucket, tags
         case "CreateSession":

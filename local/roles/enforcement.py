@@ -40,7 +40,7 @@ from local.corrections import directory_buckets, ebs_key
 from local.corrections.clients import ACCOUNT
 from local.faults import injection
 from local.roles import dependents
-from local.roles.permissions import PARTITION, PERMISSIONS, SERVICE_PREFIXES, Caller, asked, body_of
+from local.roles.permissions import PARTITION, PERMISSIONS, SERVICE_PREFIXES, Caller, body_of, needed_permissions
 from local.roles.policies import Permission, about, decide
 
 # A run of 100 cells makes some 3,000 decisions; denials are logged beyond this limit.
@@ -135,7 +135,7 @@ class RoleEnforcement:
         caller = self._caller(response)
         if caller is None:
             return None
-        for permission, context in asked(response, caller):
+        for permission, context in needed_permissions(response, caller):
             if permission.action not in ALWAYS_ALLOWED and not self.allows(caller, permission, context):
                 return self._denial(caller, permission, context)
         return None
@@ -224,8 +224,8 @@ class RoleEnforcement:
             reason = f"with an explicit deny in {article} {policy}"
         else:
             reason = f"because no {policy} allows the {permission.action} action"
-        asked = f"{permission.action} on resource: {permission.resource}"
-        return ServiceException(code, f"User: {caller.arn} is not authorized to perform: {asked} {reason}")
+        denied = f"{permission.action} on resource: {permission.resource}"
+        return ServiceException(code, f"User: {caller.arn} is not authorized to perform: {denied} {reason}")
 
     def _play_faults(self, response: Any, proceed: Callable[[Any], Any]) -> Any:
         caller = self._caller(response)
@@ -291,8 +291,8 @@ class RoleEnforcement:
             if entry not in self._logged and (decision != "allow" or len(self._logged) < MAX_DECISIONS):
                 self._logged.add(entry)
                 line = {"role": caller.role, "userid": caller.userid, "decision": decision}
-                asked = {"action": permission.action, "resource": permission.resource}
-                self._log.write(json.dumps(line | asked | {"context": context}) + "\n")
+                request = {"action": permission.action, "resource": permission.resource}
+                self._log.write(json.dumps(line | request | {"context": context}) + "\n")
 
 
 class RoleCredentials:

@@ -48,15 +48,15 @@ class Caller:
     access_key: str = ""
 
 
-def asked(response: Any, caller: Caller) -> list[tuple[Permission, dict[str, str]]]:
+def needed_permissions(response: Any, caller: Caller) -> list[tuple[Permission, dict[str, str]]]:
     """Return everything that a call needs, each permission with its own condition keys."""
     called = f"{caller.service}:{response._get_action()}"
     needed = dependents.needed(called, response, body_of(response), caller.account, caller.region)
-    asked_for = [(Permission(action, resource), context) for action, resource, context in needed]
+    permissions = [(Permission(action, resource), context) for action, resource, context in needed]
     # The use of a key is checked in addition to the call's own action.
-    if all(permission.action.startswith("kms:") for permission, _ in asked_for):
-        asked_for = [(permission, {}) for permission in _permissions(response, caller)] + asked_for
-    return asked_for
+    if all(permission.action.startswith("kms:") for permission, _ in permissions):
+        permissions = [(permission, {}) for permission in _permissions(response, caller)] + permissions
+    return permissions
 
 
 def _permissions(response: Any, caller: Caller) -> list[Permission]:

@@ -313,7 +313,7 @@ def test_a_worker_reports_what_it_refused():
     counts = object_requests.Counts()
     counts.failed(TimeoutError())
 
-    assert object_requests.said(counts, {"get": [1, 2]})["refused"] == {"TimeoutError": 1}
+    assert object_requests.requests_report(counts, {"get": [1, 2]})["refused"] == {"TimeoutError": 1}
 
 
 DIRECTORY = "sm-0123--euw1-az1--x-s3"
@@ -326,7 +326,7 @@ def directory_bucket(cloud, monkeypatch):
     create_session = directory_buckets.ExpressResponse.create_session
 
     def counted(response):
-        opened.append(response.asked.bucket)
+        opened.append(response.target.bucket)
         return create_session(response)
 
     monkeypatch.setattr(directory_buckets.ExpressResponse, "create_session", counted)

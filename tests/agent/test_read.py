@@ -83,7 +83,8 @@ def test_all_instances_read_one_file_and_the_last_of_them_removes_it(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_neighbour_that_does_not_come_fails_the_step_and_half_a_file_is_nobodys(tmp_path):
+def test_a_neighbour_that_does_not_come_fails_the_step_and_half_a_file_is_nobodys(tmp_path, monkeypatch):
+    monkeypatch.setattr(neighbours, "TIMEOUT_S", 0)
     workspaces = Workspaces(tmp_path, "run", "cell", "i-1")
     workspace = workspaces.fresh(0)
     folder = workspace.target.parents[1] / "neighbours" / "data-shift-1"
@@ -97,7 +98,7 @@ def test_a_neighbour_that_does_not_come_fails_the_step_and_half_a_file_is_nobody
     assert list(folder.iterdir()) == []
     (folder / ".i-2").write_text("half")
     with pytest.raises(WorkIncomplete, match="1 of 2 instances have written"):
-        neighbours.data_of_neighbour(workspace, "data", 1, 2, Path.touch, timeout_s=0)
+        neighbours.data_of_neighbour(workspace, "data", 1, 2, Path.touch)
     workspaces.close()
 
 

@@ -166,7 +166,7 @@ def test_a_volume_is_found_by_the_link_that_udev_made(machine, name):
 
 def test_a_volume_is_found_by_the_name_that_its_controller_tells(machine, monkeypatch):
     told = {"nvme0n1": "xvda", "nvme1n1": "sdf"}
-    monkeypatch.setattr(disks, "asked_name", lambda device: told.get(device.name))
+    monkeypatch.setattr(disks, "requested_name", lambda device: told.get(device.name))
 
     assert disks.find("/dev/sdf", machine) == machine / "dev/nvme1n1"
     assert disks.find("/dev/sdg", machine) is None
