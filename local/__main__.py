@@ -145,6 +145,7 @@ def _options(arguments: argparse.Namespace) -> Options:
         stack=arguments.stack,
         region=arguments.region,
         time_scale=arguments.time_scale,
+        vcpu_quota=arguments.vcpu_quota,
         faults=arguments.faults,
         instances=arguments.instances,
         account=arguments.account,
@@ -168,6 +169,7 @@ def _parser() -> argparse.ArgumentParser:
         help="touch nothing before a line comes on standard input, and end when that ends",
     )
     up.add_argument("--time-scale", type=float, default=40.0, help="how much faster waits of executions pass")
+    up.add_argument("--vcpu-quota", type=int, help="refuse launches above so many vCPUs, as an account's quota does")
     up.add_argument(
         "--account",
         choices=ACCOUNTS,

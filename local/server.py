@@ -299,7 +299,7 @@ class Cloud:
             launched = ebs_key.KeyHolder(player, key, enforcement.may_use_key)
         ec2.install(
             launched,
-            service_quotas.NEW_VCPUS if is_new else None,
+            self.options.vcpu_quota or (service_quotas.NEW_VCPUS if is_new else None),
             without_types=f"{self.options.region}c" if is_new else None,
         )
         self._closing += [player.close, bridge.close, space.close]

@@ -22,6 +22,7 @@ class Options:
     stack: str = "storage-matrix"
     region: str = "us-east-1"
     time_scale: float = 40.0
+    vcpu_quota: int | None = None
     faults: Path | None = None
     instances: str = "process"
     account: str = "usual"
