@@ -16,15 +16,15 @@ PATIENCE_S = 120
 IN_OPEN = 0x20  # of inotify(7)
 
 
-def test_of_clouds_that_start_at_once_one_gets_the_folder_and_the_others_leave_it_alone(tmp_path: Path):
+def test_of_clouds_that_start_at_once_one_gets_the_folder_and_others_leave_it_alone(tmp_path: Path):
     left = tmp_path / "storage" / "volumes"
     for folder in range(FILES // 100):
         (left / str(folder)).mkdir(parents=True)
         for file in range(100):
             (left / str(folder) / str(file)).touch()
-    clouds = [start_cloud(tmp_path, "--no-deploy") for _ in range(3)]
+    clouds = [start_cloud(tmp_path, "--no-deploy") for _ in range(2)]
 
-    wait_until(lambda: sum(cloud.poll() is not None for cloud in clouds) == 2, "the others to end", PATIENCE_S)
+    wait_until(lambda: any(cloud.poll() is not None for cloud in clouds), "the other to end", PATIENCE_S)
 
     [first] = [cloud for cloud in clouds if cloud.poll() is None]
     (tmp_path / "storage/volumes/i-1").mkdir()
@@ -34,6 +34,7 @@ def test_of_clouds_that_start_at_once_one_gets_the_folder_and_the_others_leave_i
             said = cloud.stderr.read()
             assert cloud.returncode == ALREADY_RUNNING, said
             assert f"up already (process {first.pid}" in said
+            assert "Traceback" not in said
     assert json.loads((tmp_path / "cloud.json").read_text())["pid"] == first.pid
     late = start_cloud(tmp_path, "--no-deploy")
     assert late.wait(PATIENCE_S) == ALREADY_RUNNING
