@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -31,6 +32,10 @@ def fio_options(**changes):
         "group_reporting": 1,
     }
     return {**options, **changes}
+
+
+def test_a_path_with_a_colon_is_one_path_to_fio():
+    assert "directory=/mnt/a\\:b\n" in fio.render([{"rw": "read"}], Path("/mnt/a:b"), Path("/tmp"))
 
 
 @needs("fio")

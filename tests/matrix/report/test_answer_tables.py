@@ -1,5 +1,7 @@
 """The tables of an answer: what a result costs and what held it back, alike in all of them."""
 
+import csv
+import io
 import re
 
 import pytest
@@ -7,6 +9,7 @@ from support.runs_for_reports import TWO_STORAGES, build_run
 
 from matrix.answer.costs import Bill
 from matrix.answer.decision import decide
+from matrix.report.csv_rows import to_csv
 from matrix.report.markdown import to_markdown
 from matrix.report.page import render
 
@@ -34,6 +37,7 @@ def test_the_page_names_the_bottleneck_of_the_point_that_is_compared():
 
     assert answers.count(">volume IOPS</td>") == 4
     assert ">client CPU</td>" not in answers
+    assert {row["bottleneck"] for row in csv.DictReader(io.StringIO(to_csv(summary)))} == {"volume IOPS"}
 
 
 def test_a_table_in_markdown_says_that_a_cost_is_a_lower_bound(lower_bounds):
