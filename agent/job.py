@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from agent.peers import Peers
 
 
 @dataclass(frozen=True)
@@ -45,6 +48,7 @@ class Job:
     emulation: dict[str, Any] | None = None  # the properties of an emulated storage; None: a real one is measured
     work_mount: dict[str, Any] | None = None  # for work beside the storage; None: on the root volume
     provisions: dict[str, Any] = field(default_factory=dict)  # software to install on the machine
+    peers: Peers | None = None  # the fleet, if its leader runs the command
 
     @property
     def is_own_storage(self) -> bool:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import secrets
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from agent import calibration, mounts, samples, workloads
+from agent import calibration, mounts, peers, samples, workloads
 from agent.board.barrier import Barrier, sleep_until
 from agent.board.blackboard import stored_name
 from agent.board.bundle import Bundle
@@ -27,10 +28,12 @@ from contract import keys
 
 if TYPE_CHECKING:
     import logging
+    from collections.abc import Iterator
     from concurrent.futures import Future
     from pathlib import Path
 
     from agent.board.blackboard import Blackboard
+    from agent.board.meeting import Meeting
     from agent.job import Job, Step
     from agent.machine.metadata import Identity
     from agent.machine.traffic import Sampler
@@ -80,6 +83,7 @@ class Session:
 
     def run(self, job: Job) -> None:
         """Install tools, mount, take every sample, and clean up."""
+        meeting = None
         if job.barrier:
             if not self._nonce:
                 raise JobInvalid("the job has a barrier, but its user data names no meeting")
@@ -96,8 +100,11 @@ class Session:
                 if job.kind == "serve":
                     self._serve(job, mounted.path, heartbeat)
                 else:
-                    setting = samples.Setting(job, self.identity, self.userid, host.describe(), mounted, self._prepared)
-                    self._take_samples(setting, heartbeat, disk)
+                    with self._joined(job, meeting) as joined:
+                        setting = samples.Setting(
+                            joined, self.identity, self.userid, host.describe(), mounted, self._prepared
+                        )
+                        self._take_samples(setting, heartbeat, disk)
             heartbeat.say("done", **self.place())
         finally:
             heartbeat.stop()
@@ -122,6 +129,17 @@ class Session:
         run = sorted({step.params["container"] for step in job.steps if step.params.get("container")})
         wanted = {**job.provisions, "tools": sorted(names | set(job.provisions.get("tools", []))), "run": run}
         return {**provisions.provide(wanted, job.may_administer, self._log), "at": time.time()}
+
+    @contextlib.contextmanager
+    def _joined(self, job: Job, meeting: Meeting | None) -> Iterator[Job]:
+        """Serve the leader of the fleet, if only that runs the workload's command."""
+        if job.workload.get("on") != "leader":
+            yield job
+            return
+        with peers.joined(
+            meeting, self.identity.instance_id, self._nonce, is_local=job.environment == "local"
+        ) as joined:
+            yield replace(job, peers=joined)
 
     def _own(self, mount: dict[str, Any]) -> dict[str, Any]:
         """Return the mount; of a device with the ids of the only volumes that this instance may write as they are."""

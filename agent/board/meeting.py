@@ -80,6 +80,12 @@ class Meeting:
         document = self._get(self._place.roster)
         return None if document is None else frozenset(json.loads(document[0])["instances"])
 
+    def addresses(self) -> dict[str, str] | None:
+        """Return the addresses of a connected fleet by instance, the leader first; None until they are there."""
+        document = self._get(self._place.roster)
+        addresses: dict[str, str] | None = json.loads(document[0]).get("addresses") if document else None
+        return addresses
+
     def _create(self, key: str, document: dict[str, Any]) -> None:
         body = at_once(json.dumps(document, separators=(",", ":")).encode())
         self._ask(self._client.put_object, none_is=(EXISTS,), Key=key, Body=body, IfNoneMatch="*")

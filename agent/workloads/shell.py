@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Callable
 
 from agent.errors import JobInvalid
 from agent.machine.workspace import DEFAULT_CACHE, Workspace
+from agent.peers import LeadingTrial, ServingTrial
 from agent.programs import containers
 from agent.programs import tools as tool_box
 from agent.programs.containers import Container, Network
@@ -17,6 +18,7 @@ from agent.workloads.trial import Outcome, Trial, integer_problems
 
 if TYPE_CHECKING:
     from agent.job import Job, Step
+    from agent.peers import Peers
 
 # Paths of the step's folder and the cache inside a container.
 WORK, CACHE = "/workspace", "/cache"
@@ -86,7 +88,11 @@ class ShellWorkload:
             (workspace.scratch.parent / "populated").touch()
         if params.get("prepare"):
             place.run(params["prepare"], "prepare")
+        if job.peers and not job.peers.is_leader:
+            return self._serve(place, job.peers, step.number)
         trial = self._arm(place, params[self.timed], self.work, declared)
+        if job.peers:
+            trial = LeadingTrial(trial.armed, trial.workers, trial.read, job.peers, step.number)
         return _reading(trial, job, params) if is_on_s3(job) else trial
 
     def _place(self, job: Job, params: dict[str, Any], workspace: Workspace) -> _Place:
@@ -98,6 +104,8 @@ class ShellWorkload:
         jobs = int(params.get("jobs", 1))
         seen = (WORK, CACHE) if image else (str(folder), str(cache))
         env = {"CACHE_DIR": seen[1], self.folder: seen[0], "JOBS": str(jobs)}
+        if job.peers:
+            env.update(job.peers.variables(workspace.scratch))
         if is_on_s3(job):
             env.update(uploads.variables(job.mount, params, workspace.target.parent))
         if not image:
@@ -120,6 +128,11 @@ class ShellWorkload:
             return container.command(workspace.scratch, f"set -u\n{command}", [], network=network)
 
         return _Place(workspace.scratch, {}, jobs, tool, contained)
+
+    def _serve(self, place: _Place, peers: Peers, step: int) -> Trial:
+        """Wait until the leader has ended the step; the sample has counters and no figures."""
+        tool = {**place.tool, "command": "what the leader asks for"}
+        return ServingTrial(Armed([], place.scratch), 1, lambda *_: Outcome({}, {}, tool), peers, step)
 
     def _arm(self, place: _Place, command: str, work: str, declared: list[printed.Number]) -> Trial:
         armed = Armed([place.command(command)], place.scratch, place.env)

@@ -112,6 +112,9 @@ def _make_stack() -> dict[str, str]:
     for subnet in subnets:
         ec2.modify_subnet_attribute(SubnetId=subnet, MapPublicIpOnLaunch={"Value": True})
     group = ec2.create_security_group(GroupName="fs", Description="fs", VpcId=vpc)["GroupId"]
+    connected = [
+        ec2.create_security_group(GroupName=name, Description=name, VpcId=vpc)["GroupId"] for name in ("fleet", "peers")
+    ]
     template = ec2.create_launch_template(
         LaunchTemplateName="fleet",
         LaunchTemplateData={
@@ -132,6 +135,7 @@ def _make_stack() -> dict[str, str]:
         "INSTANCE_ROLE_ARN": "arn:aws:iam::123456789012:role/fleet",
         "MULTI_AZ_CIDR": "10.0.0.0/16",
         "FILE_SYSTEM_SECURITY_GROUP_ID": group,
+        "CONNECTED_SECURITY_GROUP_IDS": ",".join(connected),
         "LAUNCH_TEMPLATE_ID": template["LaunchTemplate"]["LaunchTemplateId"],
         "STATE_MACHINE_ARN": "arn:aws:states:us-east-1:123456789012:stateMachine:storage-matrix-run",
         "AGENT_ROOT": str(Path(__file__).parents[2] / "agent"),

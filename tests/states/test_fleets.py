@@ -670,6 +670,34 @@ def test_a_volume_that_ec2_does_not_describe_is_not_gone_while_its_instance_is_t
     assert resources.verify(PLAN["run"]) == []
 
 
+def test_instances_reach_each_other_only_if_a_leader_runs_the_command(stack, context):
+    event = load_event("plan_matrix")
+    command = {"type": "command", "command": "true"}
+    event["matrix"] |= {
+        "storage": [{"type": "efs", "throughputMode": "elastic"}],
+        "workload": [command | {"name": "each"}, command | {"name": "led", "on": "leader"}],
+        "fleet": [{"instanceType": "m6i.large", "count": 2}],
+    }
+    plan_matrix.handler(event, context)
+
+    rosters = {}
+    for cell in plan_of(RUN)["cells"]:
+        launch_fleet_function.handler({"run": RUN, "cell": cell["id"], "resource_ids": ["fs-1"]}, context)
+        board = Board.of_cell(RUN, cell["id"])
+        rosters[cell["workload"]["name"]] = bucket.get(board.meet(bucket.get(board.meeting)["nonce"]).roster)
+
+    led = boto3.client("ec2").describe_instances(InstanceIds=rosters["led"]["instances"])["Reservations"]
+    described = {each["InstanceId"]: each for one in led for each in one["Instances"]}
+    assert "addresses" not in rosters["each"]
+    addresses = {name: described[name]["PrivateIpAddress"] for name in rosters["led"]["instances"]}
+    assert rosters["led"]["addresses"] == addresses
+    connected = stack["CONNECTED_SECURITY_GROUP_IDS"].split(",")
+    assert all([group["GroupId"] for group in each["SecurityGroups"]] == connected for each in described.values())
+    each = boto3.client("ec2").describe_instances(InstanceIds=rosters["each"]["instances"])["Reservations"]
+    groups = {group["GroupId"] for one in each for instance in one["Instances"] for group in instance["SecurityGroups"]}
+    assert groups.isdisjoint(connected)
+
+
 def test_agents_of_a_cell_on_raw_devices_are_told_the_ids_of_their_own_data_volumes(stack, context):
     event = load_event("plan_matrix")
     fio = {"type": "fio", "rw": "randwrite", "size": "1G", "direct": 1, "time_based": 1, "runtime": 10}

@@ -297,6 +297,7 @@ WORKLOADS = [
     (READ | {"dataSize": "4MiB"}, "dataSize", "data-holds-the-records"),
     (READ | {"dataSize": 8388608 + 8192}, "dataSize", "data-holds-the-records"),
     (COMMAND | {"command": " "}, "command", "commands-are-not-blank"),
+    (COMMAND | {"on": "leader", "container": "docker.io/library/postgres:17"}, "container", "a-leader-is-no-container"),
     (COMMAND | {"metrics": {"iops": TPS}}, "metrics.iops", "metrics-can-be-found"),
     (COMMAND | {"metrics": {"a": TPS | {"jsonField": "x"}}}, "metrics.a", "metrics-can-be-found"),
     (COMMAND | {"metrics": {"a": {"unit": "s", "better": "lower"}}}, "metrics.a", "metrics-can-be-found"),
@@ -956,6 +957,7 @@ WARNED: list[tuple[Document, str, str]] = [
         ({"workload": [COMMAND | {"command": command}]}, "workload[0].command", "variables-are-set")
         for command in (
             "mpirun --hostfile $HOSTFILE true",
+            "mpirun -H $HOSTS true",
             "a=1; echo ${a} ${b}",
             """awk '{print $NF}' "$FILE" """,
             "for i in 1 2; do echo $i $j; done",

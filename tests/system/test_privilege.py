@@ -61,8 +61,8 @@ READ = {"type": "read", "records": 64, "pageBytes": "64KiB", "threads": 1}
 ONE, TWO = ({"instanceType": "m6i.large", "count": count} for count in (1, 2))
 SLOW = {"type": "build", "name": "slow", "build": "sleep 60", "expectedSeconds": 60}
 CACHED = {
-    "type": "build", "name": "cached", "expectedSeconds": 1,
-    "populate": "echo source > $CACHE_DIR/source", "build": "cp $CACHE_DIR/source out",
+    "type": "command", "name": "cached", "expectedSeconds": 1, "on": "leader",
+    "populate": "echo source > $CACHE_DIR/source", "command": "cp $CACHE_DIR/source out",
 }  # fmt: skip
 BROKEN = {"type": "build", "name": "broken", "build": "exit 1", "expectedSeconds": 1}
 UNBAKEABLE = {"type": "touch", "name": "unbakeable", "files": 32, "threads": 1, "tool": "parallel"}

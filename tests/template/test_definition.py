@@ -258,11 +258,16 @@ def test_instances_have_no_port_open_but_to_lustre_no_key_and_only_the_safe_meta
         "FileSystemSecurityGroup": {(2049, 2049), (111, 111), (20001, 20003), *lustre},
         "FileServerSecurityGroup": {(7575, 7575)},
         "FleetSecurityGroup": lustre,
+        "ConnectedSecurityGroup": {(1024, 65535)},
     }
     for group, allowed in ports.items():
         assert {(way["FromPort"], way["ToPort"]) for way in ways_in if way["GroupId"] == group} == allowed
     assert {way["GroupId"] for way in ways_in} == set(ports)
-    callers = {"FleetSecurityGroup": {"FileSystemSecurityGroup"}, "FileServerSecurityGroup": {"FleetSecurityGroup"}}
+    callers = {
+        "FleetSecurityGroup": {"FileSystemSecurityGroup"},
+        "FileServerSecurityGroup": {"FleetSecurityGroup"},
+        "ConnectedSecurityGroup": {"ConnectedSecurityGroup"},
+    }
     for way in ways_in:
         allowed = callers.get(way["GroupId"], {"FleetSecurityGroup", "FileSystemSecurityGroup"})
         assert way["SourceSecurityGroupId"] in allowed

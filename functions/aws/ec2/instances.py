@@ -102,21 +102,25 @@ class Launched:
 def launch(
     *, plan: PlanDocument, file_system: str, cell: str, storage: Part, fleet: Fleet,
     user_data: str, boot: Boot, work_volume: Volume | None = None, subnets: Sequence[str] | None = None,
+    is_connected: bool = False,
 ) -> Launched:  # fmt: skip
     """Launch a fleet in the zones of its placement. A repeated call returns the same instances and launches none twice.
 
     A launch refused for quota or capacity waits for instances of the stack that are ending. If a zone has no capacity
     and the placement is `spread`, other zones are tried. A fleet below its quorum is terminated as a whole; the refusal
     is then raised as QuotaExceeded, CapacityUnavailable, LaunchThrottled, SpotInterrupted, CreationForbidden or
-    LaunchRefused.
+    LaunchRefused. Instances of a fleet that `is_connected` may reach each other.
     """
     count, instance_type = fleet["count"], fleet["instanceType"]
     least = placing.least(fleet.get("quorum"), count)
+    request = _request(
+        tags.tags(plan, file_system=file_system, cell=cell), storage, fleet, user_data, boot, work_volume
+    )
+    if is_connected:
+        request["SecurityGroupIds"] = os.environ["CONNECTED_SECURITY_GROUP_IDS"].split(",")
     launching = _Launching(
         run=plan["run"],
-        request=_request(
-            tags.tags(plan, file_system=file_system, cell=cell), storage, fleet, user_data, boot, work_volume
-        ),
+        request=request,
         scope=f"{environment().stack}/{plan['run']}/{file_system}/{cell}",
         has_quorum=least < count,
     )
@@ -318,6 +322,12 @@ def _as_refusal(code: str, message: str) -> ClientError:
 def states(instances: Sequence[str]) -> dict[str, str]:
     """Return EC2's state of each instance. One launched seconds ago may be absent, as EC2 is eventually consistent."""
     return {instance["InstanceId"]: instance["State"]["Name"] for instance in _by_ids(instances)}
+
+
+def addresses(instances: Sequence[str]) -> dict[str, str]:
+    """Return the private address of each instance that EC2 knows already."""
+    described = _by_ids(instances)
+    return {each["InstanceId"]: each["PrivateIpAddress"] for each in described if each.get("PrivateIpAddress")}
 
 
 def tags_by_id(instances: Sequence[str]) -> dict[str, dict[str, str]]:

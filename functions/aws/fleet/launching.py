@@ -55,6 +55,7 @@ def launch(
     # The sweep ends instances past the run's deadline, so they must have uploaded their samples before it.
     document["deadline_at"] = min(document["deadline_at"], plan["deadline_at"])
     bucket.put_if_absent(board.job, document)
+    is_connected = document["barrier"] is not None and cell["workload"].get("on") == "leader"
     nonce = _nonce(board) if document["barrier"] is not None else ""
     facts = {"file_system": cell["file_system"], "cell": purpose}
     with creations.noted(plan["run"], f"the instances of {purpose} on {cell['file_system']}"):
@@ -75,12 +76,15 @@ def launch(
             ),
             work_volume=cell.get("work_volume"),
             subnets=subnets,
+            is_connected=is_connected,
         )
         table.record_resources(plan["run"], (("instance", instance, facts) for instance in launched.instances))
     if attach:
         attach(launched.instances)
     if nonce:
         roster: Roster = {"instances": launched.instances}
+        if is_connected:
+            roster["addresses"] = _addresses(launched.instances)
         bucket.put(board.meet(nonce).roster, roster)
     volumes: FleetVolumes = {"volumes": _record_volumes(plan["run"], purpose, cell, launched.instances)}
     if cell["workload"].get("device"):
@@ -121,6 +125,18 @@ def _record_volumes(run: str, purpose: str, cell: JobCell, launched: Sequence[st
         for volume in volumes
         if volume.facts.get("is_data") and "instance" in volume.facts
     )
+
+
+def _addresses(launched: Sequence[str]) -> dict[str, str]:
+    """Return the private addresses of instances, in their order, once EC2 describes them all."""
+
+    def described() -> dict[str, str]:
+        known = instances.addresses(launched)
+        if missing := set(launched) - known.keys():
+            raise NotYet(f"EC2 describes no address of {len(missing)} of {len(launched)} instances")
+        return {instance: known[instance] for instance in launched}
+
+    return retried("the addresses of the fleet", described, PAUSES_S)
 
 
 def _have_ended(launched: Sequence[str]) -> bool:

@@ -101,6 +101,7 @@ def uploads_of(run: str, cell: str) -> Uploads:
 def samples_of(cell: PlanCell, uploads: Uploads) -> tuple[list[SampleFile], list[str]]:
     """Return the sample files of the cell's fleet, and a sentence for each reason why others cannot be believed."""
     own = frozenset(own_metrics(cell["workload"]))
+    is_of_leader = cell["workload"].get("on") == "leader"
     # A launch that failed half-way has no fleet.json, but its instances have rows; their measurements count too.
     if uploads.fleet:
         fleet = uploads.fleet["instances"]
@@ -110,7 +111,8 @@ def samples_of(cell: PlanCell, uploads: Uploads) -> tuple[list[SampleFile], list
     refused: dict[str, list[str]] = {}
     for upload, text in _texts(_from_instances(uploads.samples, set(fleet)), MAX_BYTES):
         try:
-            files.append(read_samples(text, instance=upload.instance, cell=cell["id"], own=own))
+            file = read_samples(text, instance=upload.instance, cell=cell["id"], own=own, is_of_leader=is_of_leader)
+            files.append(file)
         except InvalidSamples as error:
             refused.setdefault(str(error), []).append(upload.instance)
     # All agents of a fleet are the same, so one error usually affects all files: report each reason once.

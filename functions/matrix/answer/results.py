@@ -174,7 +174,7 @@ def _point_result(
     used_by_each = used(taken)
     repetitions = sorted({step["repetition"] for step in cell["steps"] if step["point"] == point["id"]})
     names = measured_names([sample.metrics for sample in samples])
-    expected_n = cell["fleet"]["count"] * len(repetitions)
+    expected_n = (1 if cell["workload"].get("on") == "leader" else cell["fleet"]["count"]) * len(repetitions)
     primary = MODELS[cell["workload"]["type"]].judged_by(point["params"], cell["workload"])
     known = metrics_of(cell["workload"])
     result: PointResult = {

@@ -145,7 +145,7 @@ class Sample(Claims):
     point: Name
     repetition: int = Field(ge=1, le=1_000_000)
     step: int = Field(ge=0, le=1_000_000)
-    metrics: dict[Name, Quantity] = Field(min_length=1, max_length=100)
+    metrics: dict[Name, Quantity] = Field(max_length=100)
     started_at: Epoch
     ended_at: Epoch
     # First start and last end of the work itself: without the start of programs, a ramp and a report.
@@ -234,8 +234,12 @@ def _is_within(sample: Sample) -> bool:
     return sample.started_at <= start <= end <= sample.ended_at
 
 
-def read_samples(text: bytes, *, instance: str, cell: str, own: Collection[str] = ()) -> SampleFile:
+def read_samples(
+    text: bytes, *, instance: str, cell: str, own: Collection[str] = (), is_of_leader: bool = False
+) -> SampleFile:
     """Return the samples that an instance uploaded for a cell, whose workload may declare own metrics.
+
+    If only the leader of the fleet has figures (`is_of_leader`), those of the others may have none.
 
     Raises InvalidSamples when the text is too large, is not JSON of the right shape, holds
     numbers that are not finite, names another cell or instance than its folder, has undeclared metrics, or lacks a
@@ -265,7 +269,10 @@ def read_samples(text: bytes, *, instance: str, cell: str, own: Collection[str] 
     unknown = sorted({name for sample in uploaded.samples for name in sample.metrics} - METRICS.keys() - set(own))
     if unknown:
         raise InvalidSamples(f"samples.json has unknown metrics: {', '.join(map(repr, unknown[:5]))}")
-    lacking = next((sample for sample in uploaded.samples if not sample.metrics.keys() >= set(own)), None)
+    with_figures = [sample for sample in uploaded.samples if sample.metrics]
+    if len(with_figures) < len(uploaded.samples) and not is_of_leader:
+        raise InvalidSamples("samples.json has a step without metrics")
+    lacking = next((sample for sample in with_figures if not sample.metrics.keys() >= set(own)), None)
     if lacking:
         missing = ", ".join(sorted(set(own) - lacking.metrics.keys()))
         raise InvalidSamples(f"samples.json: step {lacking.step} lacks what the matrix declares: {missing}")

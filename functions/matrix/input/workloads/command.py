@@ -72,6 +72,8 @@ class CommandWorkload(ShellWorkload):
     """Your own name for it, which tells it from other commands in ids, tables and comparisons."""
     command: Annotated[Command, Field(examples=["pgbench -T 60 -c $JOBS bench"])]
     """Shell command that is timed. It sees CACHE_DIR (on the storage), WORK_DIR (empty for each step) and JOBS."""
+    on: Annotated[Literal["each", "leader"], Field(examples=["leader"])] = "each"
+    """Each instance runs it, or one of them. That one reaches the others: by HOSTS, LEADER and ON_HOST."""
     work_directory: Literal["storage", "local"] = "storage"
     """Where WORK_DIR is: on the storage that is measured, or on the instance's own disk."""
     container: Annotated[ContainerImage | None, Field(examples=["docker.io/library/postgres:17"])] = None
@@ -133,7 +135,8 @@ class CommandWorkload(ShellWorkload):
 
     @classmethod
     def rules(cls) -> tuple[Rule, ...]:
-        return (*super().rules(), metrics_can_be_found, primary_is_measured, objects_can_be_made)
+        own = (metrics_can_be_found, primary_is_measured, objects_can_be_made, a_leader_is_no_container)
+        return (*super().rules(), *own)
 
 
 def metrics_can_be_found(part: CommandWorkload) -> Problems:
@@ -176,6 +179,12 @@ def primary_is_measured(part: CommandWorkload) -> Problems:
         close = difflib.get_close_matches(part.primary, known, n=1)
         rule = f"is none of {', '.join(known)}"
         yield part.problem("primaryMetric", rule, f"did you mean {close[0]}?" if close else "declare it in metrics")
+
+
+def a_leader_is_no_container(part: CommandWorkload) -> Problems:
+    """Yield a problem for a leader in a container: its network and its files are not those of the other instances."""
+    if part.on == "leader" and part.container is not None:
+        yield part.problem("container", "has no way to the other instances", 'leave it out, or write on "each"')
 
 
 def objects_can_be_made(part: CommandWorkload) -> Problems:

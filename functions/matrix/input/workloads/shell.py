@@ -25,6 +25,7 @@ ASSUMED_BYTES_PER_S = 10e6
 # Variables that the agent sets (agent/workloads/shell.py), or bash and the system do.
 SET_BY_US = frozenset({"CACHE_DIR", "WORK_DIR", "BUILD_DIR", "JOBS", "S3_BUCKET", "S3_PREFIX", "S3_KEY", "S3_OBJECTS",
                        "S3_BYTES"})  # fmt: skip
+OF_A_LEADER = frozenset({"HOSTS", "LEADER", "ON_HOST"})
 _SET_BY_BASH = re.compile(
     "AWS_.*|BASH.*|COMP_.*|EPOCH.*|EUID|FUNCNAME|GROUPS|HOME|HOST(NAME|TYPE)|IFS|LANG|LC_ALL|LINENO|MACHTYPE|OLDPWD"
     "|OPT(ARG|ERR|IND)|OSTYPE|PATH|PIPESTATUS|PPID|PWD|RANDOM|REPLY|SECONDS|SHELL|SHELLOPTS|SHLVL|SRANDOM|UID"
@@ -107,6 +108,7 @@ def commands_are_not_blank(part: ShellWorkload) -> Problems:
 
 def variables_are_set(part: ShellWorkload) -> Problems:
     """Yield a warning for variables that nobody sets: bash ends at them, after the storages were created."""
+    set_by_us = SET_BY_US | OF_A_LEADER if getattr(part, "on", "each") == "leader" else SET_BY_US
     for name in (part.timed, "prepare", "populate"):
         text = _LITERAL.sub(lambda match: match["double"] or " ", getattr(part, name) or "")
         if _SOURCES.search(text):
@@ -115,7 +117,7 @@ def variables_are_set(part: ShellWorkload) -> Problems:
         unset = dict.fromkeys(
             variable
             for variable in _USED.findall(text)
-            if variable not in assigned | SET_BY_US and not _SET_BY_BASH.fullmatch(variable)
+            if variable not in assigned | set_by_us and not _SET_BY_BASH.fullmatch(variable)
         )
         if unset:
             words = ", ".join(f"${variable}" for variable in unset)

@@ -191,6 +191,8 @@ class Roster(TypedDict):
     """roster.json: who meets."""
 
     instances: list[str]
+    addresses: NotRequired[dict[str, str]]
+    """Private addresses of a connected fleet by instance, the leader first."""
 
 
 class Gate(TypedDict):
