@@ -369,7 +369,7 @@ def _footprint(cell: ResultDocument, point: PointResult, storage: Storage, times
     """Return the planned use of so many steps of a point. None: an imported or published workload."""
     try:
         workload = _WORKLOAD.validate_python(dict(cell["workload"]))
-        each = workload.footprint(dict(point.get("params") or {}), storage, Clients(ran_of(cell)))
+        each = workload.footprint(dict(point.get("params") or {}), storage, Clients(ran_of(cell))).spread(1)
     except (ValidationError, KeyError, TypeError, ValueError):
         return None
     return replace(

@@ -30,7 +30,7 @@ def cell_work(cell: Combination, points: Sequence[Point], repetitions: int, reac
     """
     workload, storage, count = cell.workload, cell.storage, cell.fleet.count
     clients = Clients(count, reach.most_bytes_per_s) if reach else Clients(count)
-    steps = [workload.footprint(point["params"], storage, clients) for point in points]
+    steps = [workload.footprint(point["params"], storage, clients).spread(repetitions) for point in points]
     filling_s = 0.0 if storage.traits.is_shared else workload.populate_seconds + storage.precondition_s
     after_credits_s = _seconds_after_credits(cell, steps, repetitions, reach.bursts) if reach else 0.0
     seconds = sum(step.seconds for step in steps) * repetitions + after_credits_s

@@ -297,7 +297,7 @@ def test_work_as_planned_costs_as_planned(storage, placement, cross_zone_share):
     matrix = {"storage": [storage], "workload": [work], "repetitions": 2, "fleet": [fleet]}
     checked = check_matrix({"name": "m", **matrix}).matrix
     each = {
-        f"p{n:02d}": checked.workload[0].footprint(params, checked.storage[0], Clients(3))
+        f"p{n:02d}": checked.workload[0].footprint(params, checked.storage[0], Clients(3)).spread(2)
         for n, params in enumerate(checked.workload[0].points(), start=1)
     }
     works = [{name: {"read_bytes": step.read_bytes, "write_bytes": step.written_bytes} for name, step in each.items()}]

@@ -50,7 +50,7 @@ def test_the_objects_of_a_command_are_planned_as_what_is_kept_and_asked_for():
     [storage], [workload] = read.storage, read.workload
 
     for point in workload.points():
-        footprint = workload.footprint(point, storage, Clients(1))
+        footprint = workload.footprint(point, storage, Clients(1)).spread(1)
 
         assert footprint.stored_bytes == footprint.read_bytes == 4 * 2**30
         assert footprint.written_bytes == 2 * 2**30  # the first of two points writes what both read

@@ -138,7 +138,7 @@ def test_reads_are_expected_to_take_what_bandwidth_or_iops_allow():
     storage = matrix(storage=[EBS]).matrix.storage[0]  # 125 MiB/s, 3,000 IOPS
     workload = matrix(workload=[READ | {"records": 2**17, "access": ["sequential", "random"]}]).matrix.workload[0]
 
-    sequential, random = (workload.footprint(point, storage, Clients(1)) for point in workload.points())
+    sequential, random = (workload.footprint(point, storage, Clients(1)).spread(1) for point in workload.points())
 
     gib = 2**30  # 2^17 records of 8 KiB; the data is one file for both points
     writing_s = gib / 2 / (125 * 2**20)
@@ -233,7 +233,7 @@ def footprint_of(operation, **changes):
     checked = objects_of(operation=operation, **changes)
     [workload], [storage] = checked.workload, checked.storage
     [point] = workload.points()
-    return workload.footprint(point, storage, Clients(1))
+    return workload.footprint(point, storage, Clients(1)).spread(1)
 
 
 def test_requests_are_counted_in_the_two_classes_that_s3_bills():

@@ -251,3 +251,22 @@ def test_hours_of_a_deadline_are_rounded_up_to_a_second_and_seconds_to_a_tenth()
 def test_only_a_plan_of_emulated_storages_says_that_they_are():
     assert plan(matrix(emulate=True)).to_document()["emulated"] is True
     assert "emulated" not in plan(matrix()).to_document()
+
+
+@pytest.mark.parametrize(
+    ("workload", "made_bytes"),
+    [
+        ({"type": "read", "records": 1024, "pageBytes": "64KiB", "dataSize": "1GiB", "threads": [1, 2]}, 2**30),
+        ({"type": "objects", "operation": "get", "requests": 100, "objects": 64, "objectSize": "1MiB"}, 64 * 2**20),
+        ({"type": "command", "name": "c", "command": "true", "objectSize": "1MiB", "objects": 8}, 8 * 2**20),
+    ],
+)
+def test_data_that_stay_for_all_repetitions_are_planned_once(workload, made_bytes):
+    storage = {"type": "s3", **({"client": "command"} if workload["type"] == "command" else {})}
+
+    def written(repetitions):
+        checked = matrix(storage=[storage], workload=[workload], fleet=[FLEET], repetitions=repetitions)
+        [cell] = checked.cells
+        return planner(checked).work_of(cell).use.written_bytes.expected / cell.fleet.count
+
+    assert written(3) == written(1) == pytest.approx(made_bytes)

@@ -15,6 +15,7 @@ from matrix.input.workloads.shell import Command, ShellWorkload
 from matrix.input.workloads.sweeps import Footprint, Params
 from matrix.input.workloads.yocto import ContainerImage
 from matrix.storages.base import STREAM_BYTES_PER_S, Ability, Need, Storage
+from matrix.terms.charges import PUT_PART_BYTES
 from matrix.terms.metrics import METRICS
 from matrix.terms.problems import Problem, Problems, path_text, shorten
 from matrix.terms.sizes import UNITS, format_size
@@ -116,15 +117,16 @@ class CommandWorkload(ShellWorkload):
         stored = self.objects * (self.object_size or 0)
         if not stored:
             return footprint
-        written = stored / len(self.points())
-        seconds = footprint.seconds + written / STREAM_BYTES_PER_S
+        made = stored / len(self.points())
         return Footprint(
-            seconds,
+            footprint.seconds,
             read_bytes=stored,
-            written_bytes=written,
             stored_bytes=stored,
             read_requests=max(self.objects, stored / MIN_PART_BYTES),
-            longest_s=seconds,
+            longest_s=footprint.seconds,
+            making_s=made / STREAM_BYTES_PER_S,
+            made_bytes=made,
+            made_requests=made / PUT_PART_BYTES,
         )
 
     @classmethod

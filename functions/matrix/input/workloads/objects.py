@@ -140,7 +140,6 @@ class ObjectsWorkload(OpenLoopModel):
         looking = [point for point in self.points() if "objects" in point and point["object_bytes"] == size]
         kept = params["objects"] / len(looking) if "objects" in params else 0.0
         doomed = counts.get("delete", 0) * params.get("keys_per_delete", 1)
-        made = kept + doomed
         again = min(put, READ_AGAIN)
         listing = 3 * params.get("prefixes", 1) + (put + doomed) / MAX_KEYS
         each = self._requests_of_a_put(params)
@@ -153,14 +152,17 @@ class ObjectsWorkload(OpenLoopModel):
             requests * CLIENT_S / min(PROCESSORS, params["threads"]),
             self.paced_s(params),
         )
-        making_s = made * each * max(storage.create_latency_s / HANDS, CLIENT_S) + made * size / bytes_per_s
+        making_s = each * max(storage.create_latency_s / HANDS, CLIENT_S) + size / bytes_per_s
         return Footprint(
-            working_s + making_s,
+            working_s + doomed * making_s,
             read_bytes=(got + again) * size,
-            written_bytes=(put + made) * size,
+            written_bytes=(put + doomed) * size,
             stored_bytes=(put + doomed) * size + self._kept_bytes,
             read_requests=got + headed + again + PILOT,
-            write_requests=(put + made) * each + listed + listing + PILOT,
+            write_requests=(put + doomed) * each + listed + listing + PILOT,
+            making_s=kept * making_s,
+            made_bytes=kept * size,
+            made_requests=kept * each,
         )
 
     @staticmethod

@@ -12,6 +12,7 @@ from matrix.input.workloads.contract import Clients
 from matrix.input.workloads.open_loop import OpenLoopModel, a_limit_has_its_rates
 from matrix.input.workloads.sweeps import Footprint, Params, combinations, values_are_different
 from matrix.storages.base import Ability, Need, Storage
+from matrix.terms.charges import PUT_PART_BYTES
 from matrix.terms.metrics import latencies
 from matrix.terms.open_loop import HIGHEST_RATE
 from matrix.terms.problems import Problems
@@ -102,7 +103,7 @@ class ReadWorkload(OpenLoopModel):
     def footprint(self, params: Params, storage: Storage, clients: Clients) -> Footprint:
         """Return the expected footprint of one instance: the longer of its shares of throughput and of IOPS.
 
-        Writing the data, which the first step of its size does, is spread over the points.
+        Writing the data, which the first step of its size does once, is spread over the points.
         """
         sharing, bytes_per_s = clients.sharing(storage), clients.bytes_per_s(storage, params["threads"])
         is_random = params["access"] == "random"
@@ -112,14 +113,16 @@ class ReadWorkload(OpenLoopModel):
         iops_s = pages * sharing / storage.effective_iops
         seconds = max(fetched / bytes_per_s, iops_s, waiting_s, self.paced_s(params))
         stored = self._stored_bytes(clients.count)
-        written = stored / len(self.points())
+        made = stored / len(self.points())
         return Footprint(
-            seconds + written / bytes_per_s,
+            seconds,
             read_bytes=fetched,
-            written_bytes=written,
             stored_bytes=stored,
             read_requests=pages,
             operations=pages,
+            making_s=made / bytes_per_s,
+            made_bytes=made,
+            made_requests=made / PUT_PART_BYTES,
         )
 
     def reads(self, params: Params) -> bool:

@@ -3,7 +3,7 @@
 import itertools
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from matrix.fields.types import InputModel, repeated
@@ -20,6 +20,8 @@ class Footprint:
     Requests are those that S3 would bill, in its two classes: GET and HEAD; PUT, POST, COPY and LIST. If a workload
     does not know the latter, one for each part of its written bytes is assumed. Operations are those whose number
     limits the step: small or scattered blocks. The step ends after `longest_s`, even if it has moved less by then.
+
+    What is made for the first repetition and stays for the others is apart: `making_s`, `made_bytes`, `made_requests`.
     """
 
     seconds: float
@@ -30,11 +32,24 @@ class Footprint:
     write_requests: float | None = None
     operations: float = 0.0
     longest_s: float = math.inf
+    making_s: float = 0.0
+    made_bytes: float = 0.0
+    made_requests: float = 0.0
 
     @property
     def put_requests(self) -> float:
         """Requests of the class of PUT, as known or by the bytes."""
         return self.written_bytes / PUT_PART_BYTES if self.write_requests is None else self.write_requests
+
+    def spread(self, repetitions: int) -> "Footprint":
+        """Return the mean of so many repetitions, with each one's part of what is made once."""
+        return replace(
+            self,
+            seconds=self.seconds + self.making_s / repetitions,
+            written_bytes=self.written_bytes + self.made_bytes / repetitions,
+            write_requests=self.put_requests + self.made_requests / repetitions,
+            longest_s=self.longest_s + self.making_s / repetitions,
+        )
 
 
 def combinations(sweeps: Mapping[str, Sequence[Any]]) -> list[Params]:
