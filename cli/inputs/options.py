@@ -22,7 +22,9 @@ RunName = Annotated[
 RunOrLatest = Annotated[
     str,
     typer.Argument(
-        metavar="RUN", help="The run's name, `latest`, or `baseline:NAME`.", autocompletion=completing.compared
+        metavar="RUN",
+        help="The run's name or its beginning, `latest`, or `baseline:NAME`.",
+        autocompletion=completing.compared,
     ),
 ]
 Cell = Annotated[

@@ -21,6 +21,13 @@ def kept_runs() -> list[str]:
     return list(plain(folder.name for folder in sorted(folders, key=_ended_at, reverse=True)))
 
 
+def whole_name(run: str) -> str:
+    """Return the name of the only kept run that begins like this; the name as it is if there are none or several."""
+    kept = kept_runs()
+    beginning = [name for name in kept if name.startswith(run)]
+    return run if run in kept or len(beginning) != 1 else beginning[0]
+
+
 def plain(names: Iterable[str]) -> Iterator[str]:
     """Yield valid names of runs and cells; a name with control characters may be an attack on the terminal."""
     return (name for name in names if name == printable(name))
@@ -33,7 +40,7 @@ def _ended_at(folder: Path) -> float:
 
 def unknown_run(message: str, run: str, names: Iterable[str], note: str = "") -> UnknownRun:
     """Return the error for a run that does not exist: the most similar name, the newest `names`, then a `note`."""
-    known = list(dict.fromkeys(names))
+    known = sorted(dict.fromkeys(names), key=lambda name: not name.startswith(run))
     more = f" and {len(known) - MAX_NAMES} more (`matrix runs`)" if len(known) > MAX_NAMES else ""
     listed = f"the newest runs: {', '.join(known[:MAX_NAMES])}{more}" if known else "there is no run yet"
     near = meant(run, [*known, "latest"])

@@ -80,13 +80,13 @@ SUMMARY: Need = attrgetter("summary")
 def find(run: str, place: Place, need: Need = SUMMARY) -> FoundRun:
     """Return a run that was analysed, or that ended with the results of some cells.
 
-    `latest` is the newest of these, `baseline:NAME` the run of that baseline. `need` decides which documents it must
-    have.
+    `latest` is the newest of these, `baseline:NAME` the run of that baseline, and a beginning of a name the only run
+    of this machine that begins so. `need` decides which documents it must have.
     """
     run = baselines.run_named(run, place)
     if not place.is_on_aws:
         folders = RunFolders()
-        kept = _first(folders, folders.started() if run == LATEST else [run], need)
+        kept = _first(folders, folders.started() if run == LATEST else [known_runs.whole_name(run)], need)
         if kept is not None:
             return kept
         if place.is_here:

@@ -1,5 +1,7 @@
 """A name that no run has is answered with the nearest and with the newest runs."""
 
+import json
+
 import pytest
 
 NAMES = ["published-yocto", *(f"nightly-{number:02}" for number in range(12))]
@@ -58,3 +60,15 @@ def test_a_mistyped_latest_and_a_mistyped_cell_are_recognised(matrix, keep_run):
 def test_a_mistyped_command_is_answered_with_the_nearest(matrix):
     assert "did you mean results?" in matrix("reslts").stderr
     assert "see them all: `matrix --help`" in matrix("frobnicate").stderr
+
+
+def test_the_beginning_of_a_name_is_enough_where_only_one_run_has_it(matrix, keep_run):
+    for name in NAMES:
+        keep_run(name)
+
+    assert json.loads(matrix("results", "publ", "--json").stdout)["run"] == "published-yocto"
+    several = matrix("results", "nightly-1")
+    assert several.exit_code == 2
+    # Those that begin so are named first.
+    first = several.stderr.partition("the newest runs: ")[2].split(", ")[:2]
+    assert sorted(first) == ["nightly-10", "nightly-11"]
