@@ -26,6 +26,7 @@ from matrix.terms.documents.plan import PlanDocument
 from matrix.terms.documents.reading import DOCUMENTS, adapter, parse, read
 from matrix.terms.documents.result import ResultDocument
 from matrix.terms.documents.schema import schema_text
+from matrix.terms.documents.values import ValuesDocument
 from matrix.terms.errors import InvalidDocument
 
 ROOT = Path(__file__).parents[3]
@@ -115,6 +116,25 @@ def test_results_summary_and_decision_of_a_run_fit():
     assert_fits(
         summary | {"receipt": paid, "decision": decide(summary, results=results, objective=objective)}, "summary"
     )
+
+
+@pytest.mark.parametrize("change", [
+    lambda cell: cell["points"][0]["values"].pop(),
+    lambda cell: cell["points"][0]["values"][0].pop(),
+    lambda cell: cell["points"][0]["values"][0].append(1.0),
+    lambda cell: cell["repetitions"].append(9),
+    lambda cell: cell["instances"].pop(),
+    lambda cell: cell["launches"].append(0),
+])  # fmt: skip
+def test_values_that_are_not_of_each_instance_and_repetition_are_refused(change):
+    summary, results, _ = build_run({"ebs": {3: 3000.0}})
+    document = values_of(summary, results)
+    assert read(ValuesDocument, document, "v") == document
+
+    change(document["cells"][0])
+
+    with pytest.raises(InvalidDocument, match=r"^v: ebs"):
+        read(ValuesDocument, document, "v")
 
 
 def test_published_figures_fit_as_a_summary():

@@ -25,7 +25,7 @@ from matrix.terms.documents.receipt import ReceiptDocument
 from matrix.terms.documents.result import ResultDocument
 from matrix.terms.documents.samples import SamplesDocument
 from matrix.terms.documents.summary import SummaryDocument
-from matrix.terms.documents.values import ValuesDocument
+from matrix.terms.documents.values import ValuesDocument, wrong_shape
 from matrix.terms.errors import InvalidDocument
 from matrix.terms.problems import display, path_text
 
@@ -118,4 +118,6 @@ def read(kind: type[T], document: object, name: str) -> T:
         raise InvalidDocument(
             f"{name}: {where}:{value} {first['msg']}{more}; docs/run.md says what it holds"
         ) from error
+    if kind is ValuesDocument and (wrong := wrong_shape(cast("ValuesDocument", document))):
+        raise InvalidDocument(f"{name}: {wrong}")
     return cast("T", document)

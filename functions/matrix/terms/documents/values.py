@@ -55,3 +55,16 @@ class ValuesDocument(TypedDict):
     environment: str
     cells: list[JudgedCell]
     """Points with figures, with or without single values."""
+
+
+def wrong_shape(document: ValuesDocument) -> str:
+    """Return which point lacks values of an instance or a repetition, or has too many; empty if none does."""
+    for cell in document["cells"]:
+        instances, repetitions = len(cell["instances"]), len(cell["repetitions"])
+        if len(cell["launches"]) not in (0, instances):
+            return f"{cell['id']}: {len(cell['launches'])} launches for {instances} instances"
+        for point in cell["points"]:
+            rows = point["values"]
+            if rows is not None and (len(rows) != instances or any(len(row) != repetitions for row in rows)):
+                return f"{cell['id']} {point['id']}: not {instances} rows (instances) of {repetitions} (repetitions)"
+    return ""
