@@ -64,8 +64,12 @@ def leading(questions: Sequence[Question]) -> int | None:
 
 
 def is_taken(candidate: Candidate, question: Question) -> bool:
-    """Whether a storage is the one to take, marked ★."""
-    return question["recommended"] is not None and candidate["cell"] == question["recommended"]
+    """Whether a storage is the one to take, marked ★.
+
+    Older runs recommended a storage where another one did less work. An objective judges each storage alone.
+    """
+    is_of_objective = question["margin"] is not None
+    return candidate["cell"] == question["recommended"] and (is_of_objective or is_comparable(question))
 
 
 def winner(question: Question) -> Candidate | None:

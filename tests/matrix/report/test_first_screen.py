@@ -68,6 +68,9 @@ def test_where_storages_did_different_work_no_output_names_a_winner():
     assert headline(decided, str).startswith("No winner in both comparisons: the storages did different work.")
     assert "○ ahead" in page
     assert "○ fastest" not in page
+    # An older run recommended one of them.
+    assert any(question["recommended"] for question in decided["questions"])
+    assert "★" not in page
 
 
 def test_a_storage_alone_wins_nothing_and_an_objective_that_nobody_meets_takes_none():
