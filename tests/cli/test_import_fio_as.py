@@ -191,21 +191,6 @@ def test_files_of_the_same_time_are_hosts(matrix, tmp_path):
     assert "they count as hosts, not as repetitions" in json.dumps(seen["warnings"])
 
 
-def test_latencies_beyond_the_bins_of_fio_are_as_the_agent_has_them(matrix, tmp_path):
-    file = fio(tmp_path, "stall", "--lat_percentiles=1", rw="randwrite", jobs=1)
-    document = json.loads(file.read_text())
-    timed = document["jobs"][0]["write"]["lat_ns"]
-    count = sum(timed["bins"].values())
-    timed |= {"max": 60_000_000_000, "mean": timed["mean"] + 60e9 / count}
-    timed["bins"]["17112760320"] = 1
-    file.write_text(json.dumps(document))
-
-    matrix("import-fio", str(file), "--as", "stall")
-
-    (point,) = next(iter(kept_results("stall").values()))["points"]
-    assert point["latency"]["write_lat"]["p100"] == 60_000_000
-
-
 def test_nothing_is_kept_where_a_file_is_none_of_fios_or_its_job_failed(matrix, workdir, tmp_path):
     good = fio(tmp_path, "good")
     (tmp_path / "bad.txt").write_text("hello")

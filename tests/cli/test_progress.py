@@ -152,26 +152,3 @@ def test_a_log_has_a_line_for_each_ended_cell_and_for_each_change_only_when_verb
         shown.show(progress.read(progress_rows(second=state), plan_document(), RUNNING))
 
     assert re.findall(rf"cell {CELLS[1]}: (\w+)", console.file.getvalue()) == states
-
-
-def test_many_storages_have_a_line_each_and_those_beyond_the_terminal_are_counted():
-    many = [cell_row(f"c{number:02d}", "planned") | {"file_system": f"f{number}"} for number in range(30)]
-    busy = cell_row("busy", "running") | {"file_system": "late"}
-
-    lines = draw(progress.read([*many, busy], None, RUNNING), 100, height=20)
-
-    assert len(lines) <= 20
-    assert any(line.startswith("late") and "busy" in line for line in lines)
-    assert any("and 21 more storages" in line for line in lines)
-
-
-def test_each_line_without_a_terminal_says_how_long_it_took_and_how_long_it_may_take(monkeypatch):
-    console = Console(file=io.StringIO(), width=200, markup=False, highlight=False)
-    monkeypatch.setattr(following.time, "time", lambda: 1065.0)
-
-    following.PlainLines(console).show(progress.read(progress_rows(), plan_document(), RUNNING))
-
-    cells = [line for line in console.file.getvalue().splitlines() if " cell " in line]
-    # 75 of 120 s are done after 75 s.
-    assert cells
-    assert all(line.endswith("; 1m 15s, about 45s left") for line in cells), cells

@@ -11,7 +11,6 @@ from matrix.answer.costs import Bill
 from matrix.answer.decision import decide
 from matrix.tables.run_tables import quoted_answer
 
-AT_MOST = {"metric": "duration_s", "percentile": 90, "atMost": 4000}
 FIVE_SIZES = {
     "ebs": {3: 3000.0, 200: 3050.0},
     "efs": {3: 3990.0, 10: 3000.0, 50: 4300.0, 100: 4000.0, 200: 5000.0},
@@ -50,22 +49,6 @@ def test_scripts_can_quote_the_sentence_and_the_dollars_that_the_terminal_shows(
 
     nothing = run_of({"ebs": {1: None}})
     assert quoted_answer(nothing, nothing["decision"])["headline"].startswith("Nothing was measured")
-
-
-def test_the_only_comparison_is_ranked_with_intervals_costs_and_bottlenecks():
-    lines = shown(run_of({"ebs": {50: 3000.0}, "efs": {50: 3800.0}}, AT_MOST), 160)
-
-    assert lines[0] == "✓ 2 of 2 cells measured"
-    answer = "EBS gp3 on 50 × m6i.large: P90 50m 31s, $0.107 per build, the cheapest with P90 at most 66m 40s."
-    assert lines[1] == answer
-    assert lines[3].split() == [
-        *("Storage", "P90", "80", "%", "interval", "USD", "per", "build", "×", "cheapest", "Bottleneck"),
-        "Verdict",
-    ]
-    assert lines[4].startswith("★ EBS gp3")
-    assert "client CPU" in lines[4]
-    assert lines[5].startswith("EFS bursting")
-    assert lines[-2:] == ["Next:", "  matrix report r1 --open"]
 
 
 def test_of_many_comparisons_each_has_its_best_value_and_how_far_the_next_is_behind():

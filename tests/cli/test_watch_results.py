@@ -255,17 +255,6 @@ def test_json_and_another_format_exclude_each_other(keep_run, matrix):
         assert "--json and --format csv exclude each other" in seen.stderr
 
 
-def test_latest_is_never_a_run_whose_figures_were_imported(keep_run, matrix):
-    own = keep_run("own")
-    os.utime(own / "summary.json", (1, 1))
-    ended = {"run": "own", "status": "SUCCEEDED", "started_at": 1.0, "ended_at": 2.0, "error": "", "cause": ""}
-    own.joinpath("execution.json").write_text(json.dumps(ended))
-    keep_run("published-yocto", environment="published")
-
-    for command in ("results", "watch"):
-        assert json.loads(matrix(command, "latest", "--json").stdout)["run"] == "own"
-
-
 def test_runs_lists_kept_and_running_ones_newest_first(cloud, keep_run, matrix):
     keep_run("kept")
     cloud.start("going")

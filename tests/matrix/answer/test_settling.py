@@ -10,7 +10,7 @@ from matrix.report.csv_rows import to_csv
 from matrix.report.markdown import to_markdown
 from matrix.report.page import render
 from matrix.samples.file import SampleFile
-from matrix.terms.names import describe_steadiness, is_unsteady, marks
+from matrix.terms.names import is_unsteady, marks
 
 CELL = {
     "id": "efs.dd.m6i-x2", "file_system": "efs", "storage": {"type": "efs"}, "workload": {"type": "dd"},
@@ -81,19 +81,6 @@ def test_few_that_tell_among_many_that_are_too_noisy_make_no_point_unsteady():
     assert unsteady(5, 2, 7)
     assert not unsteady(5, 2, 8)
     assert not unsteady(4, 2, 0)
-
-
-def test_the_words_of_a_table_say_from_when_and_of_how_many():
-    def words(judged, steady, from_s=None, too_short=0, too_noisy=0):
-        return describe_steadiness(
-            {"judged": judged, "steady": steady, "from_s": from_s, "too_short": too_short, "too_noisy": too_noisy}
-        )
-
-    assert words(6, 5, 40.0) == "from 40s, 5 of 6"
-    assert words(6, 0) == "no, 0 of 6"
-    assert words(0, 0, too_short=4, too_noisy=2) == "too short"
-    assert words(0, 0, too_short=1, too_noisy=2) == "too noisy"
-    assert describe_steadiness(None) == "–"
 
 
 def test_what_was_not_steady_says_so_in_every_output_and_is_a_risk_of_the_decision():
