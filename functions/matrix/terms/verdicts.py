@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from matrix.terms.documents.summary import Absence, Candidate, Question, RankedBy
-from matrix.terms.findings.differences import Difference, Open, Slower, TooFew
+from matrix.terms.findings.verdicts import Difference, Open, ShownSlower, TooFew
 
 
 def difference_of(candidate: Candidate) -> Difference | None:
@@ -20,7 +20,7 @@ def is_open(question: Question) -> bool:
 def is_far_ahead(question: Question) -> bool:
     """Whether all others are shown to be slower than the fastest storage by more than the tolerance."""
     differences = filter(None, map(difference_of, judged(question)))
-    return all(isinstance(each, Slower) for each in differences)
+    return all(isinstance(each, ShownSlower) for each in differences)
 
 
 def is_unclear(candidate: Candidate, question: Question) -> bool:

@@ -5,10 +5,9 @@ from collections.abc import Callable, Iterator, Sequence
 from matrix.terms.documents.parts import Part
 from matrix.terms.documents.summary import Absence, Candidate, Decision, Question, SummaryDocument
 from matrix.terms.figures import ASSUMED_BYTES, describe_cost
-from matrix.terms.findings.differences import Tested, TooFew
-from matrix.terms.findings.lost import Lost
 from matrix.terms.findings.replication import describe_needed, describe_shortage
 from matrix.terms.findings.risks import Risk
+from matrix.terms.findings.verdicts import Lost, Tested, TooFew
 from matrix.terms.names import describe_tools
 from matrix.terms.objectives import BEST_VALUE_WITHIN
 from matrix.terms.quantities import factor, quantity, times

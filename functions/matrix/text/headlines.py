@@ -5,10 +5,9 @@ from collections.abc import Iterator, Sequence
 
 from matrix.terms.documents.summary import Absence, Candidate, Decision, Question, SummaryDocument
 from matrix.terms.figures import describe_bounded_cost
-from matrix.terms.findings.differences import Tested, TooFew
-from matrix.terms.findings.lost import Lost
 from matrix.terms.findings.replication import shortage_words_of
 from matrix.terms.findings.risks import Risk
+from matrix.terms.findings.verdicts import SAME, Lost, Tested, TooFew
 from matrix.terms.names import describe_workload, fleet_label
 from matrix.terms.quantities import factor, quantity, times
 from matrix.terms.sentences import listed
@@ -33,7 +32,6 @@ from matrix.text.decisions import (
 )
 from matrix.text.medians import ranked_by_median
 from matrix.text.rankings import OPEN, Name, cost_unit, describe_level, parts, short_name
-from matrix.text.verdicts import SAME
 from matrix.text.warnings import kinds_of, of_run
 
 # Storages that a line names.

@@ -1,48 +1,44 @@
 """The verdict of a candidate in words."""
 
-from matrix.terms.documents.summary import Candidate, Question, Verdict
-from matrix.terms.findings.differences import Difference, Open, TooFew
-from matrix.terms.findings.lost import Lost
+from matrix.terms.documents.summary import Candidate, Question
+from matrix.terms.findings.verdicts import (
+    SAME,
+    CheapestThatMeets,
+    Fastest,
+    Lost,
+    Meets,
+    Open,
+    Slower,
+    TooFew,
+    Verdict,
+    describe_distance,
+)
 from matrix.terms.quantities import factor
 from matrix.terms.verdicts import difference_of, ranked_of
 
-# Figures that differ by less are called equal, and costs by twice as much: no plan is more exact.
-SAME = 0.005
 
-
-def describe_verdict(  # noqa: C901, PLR0911 - one case per code
+def describe_verdict(  # noqa: PLR0911 - one case per addition
     candidate: Candidate, *, is_alone: bool = False, is_shown: bool = True, is_brief: bool = False
 ) -> str:
     """Write the verdict of a candidate.
 
     `is_alone`: no other was measured; `is_shown`: its comparison has a winner; `is_brief`: `×1.48` without words.
     """
-    verdict = candidate["verdict"]
-    match verdict["code"]:
-        case "lost":
-            return Lost.describe(candidate["lost"]) if candidate["lost"] else ""
-        case "fastest":
-            first = "fastest" if is_shown else "ahead"
-            return f"{first} and cheapest" if verdict.get("is_cheapest") else first
-        case "slower":
-            return "; ".join(
-                filter(None, ["cheapest" if verdict.get("is_cheapest") else "", _slower(verdict, is_brief=is_brief)])
-            )
-        case "only-one":
-            return "the only one measured"
-        case "cheapest-that-meets":
-            if is_alone:
-                return "meets the objective, the only one measured"
-            is_priced = candidate["cost"] is not None and not candidate["cost"]["missing"]
-            return "cheapest that meets the objective" if is_priced else "meets the objective, cost not known"
-        case "meets":
-            return f"meets the objective, {_dearer(candidate)}"
-        case "meets-by-value":
-            return "meets the objective by its value only"
-        case "misses":
-            return f"misses the limit by {100 * verdict['margin']:.0f} %"
-        case "no-figure":
-            return "no figure of this metric"
+    if candidate["lost"]:
+        return Lost.describe(candidate["lost"])
+    verdict = Verdict.read(candidate["verdict"])
+    match verdict:
+        case Fastest() if not is_shown:
+            return verdict.sentence.replace("fastest", "ahead")
+        case Slower(times_as_slow=ratio) if is_brief and ratio is not None:
+            return verdict.at(f"×{factor(ratio)}")
+        case CheapestThatMeets() if is_alone:
+            return "meets the objective, the only one measured"
+        case CheapestThatMeets() if candidate["cost"] is None or candidate["cost"]["missing"]:
+            return "meets the objective, cost not known"
+        case Meets():
+            return f"{verdict.sentence}, {_dearer(candidate)}"
+    return verdict.sentence
 
 
 def describe_next(other: Candidate, best: Candidate, question: Question, *, is_priced: bool) -> str:
@@ -70,17 +66,6 @@ def _dearer_by(other: Candidate, best: Candidate) -> str:
         return ""
     mine, theirs = costs
     return "" if max(costs) / min(costs) < 1 + 2 * SAME else f", ×{factor(theirs / mine)} the cost"
-
-
-def describe_distance(ratio: float, direction: str) -> str:
-    """Write how far a storage is from another: `×1.26 as slow`; `direction` is slow or fast."""
-    return "equal" if ratio < 1 + SAME else f"×{factor(ratio)} as {direction}"
-
-
-def _slower(verdict: Verdict, *, is_brief: bool) -> str:
-    ratio, difference = verdict.get("times_as_slow"), verdict.get("difference")
-    words = "slower" if ratio is None else f"×{factor(ratio)}" if is_brief else describe_distance(ratio, "slow")
-    return "; ".join(filter(None, [words, Difference.describe(difference) if difference else ""]))
 
 
 def _dearer(candidate: Candidate) -> str:

@@ -140,11 +140,15 @@ def test_the_cheapest_that_is_shown_to_meet_the_limit_is_taken_with_its_margin_a
 
     assert names(asked.meeting(Objective(limit=100.0)))[-1] == "unknown"
     assert (asked.state, asked.recommended.storage, asked.margin) == ("shown", "taken", pytest.approx(0.1))
-    assert {name: each.verdict["code"] for name, each in seen.items()} == {
+    assert {name: each.verdict.document["code"] for name, each in seen.items()} == {
         "slow": "misses", "by value": "meets-by-value", "nobody knows": "meets-by-value", "dear": "meets",
         "taken": "cheapest-that-meets", "unknown": "meets",
     }  # fmt: skip
-    assert seen["taken"].verdict == {"code": "cheapest-that-meets", "margin": pytest.approx(0.1), "bound": 100.0}
+    assert seen["taken"].verdict.document == {
+        "code": "cheapest-that-meets",
+        "margin": pytest.approx(0.1),
+        "bound": 100.0,
+    }
     assert (seen["dear"].times_as_dear, seen["unknown"].times_as_dear) == (1.5, None)
 
 
@@ -198,13 +202,13 @@ def test_of_an_interval_with_one_end_no_ratio_is_known():
 
     seen = answered(asked)
 
-    assert {each.verdict.get("difference", {}).get("code") for each in seen.values()} == {None, "not-tested"}
+    assert {each.verdict.document.get("difference", {}).get("code") for each in seen.values()} == {None, "not-tested"}
 
 
 def test_the_verdict_of_a_storage_that_is_shown_to_be_as_fast_has_the_ratio_and_its_ends():
     seen = answered(question(candidate("a", 100.0, low=99.0, high=101.0), candidate("b", 102.0, low=101.0, high=103.0)))
 
-    assert seen["b"].verdict["difference"] == {
+    assert seen["b"].verdict.document["difference"] == {
         "code": "as-fast", "ratio": pytest.approx(1.02), "low": pytest.approx(101 / 101),
         "high": pytest.approx(103 / 99),
     }  # fmt: skip
@@ -231,10 +235,10 @@ def test_verdicts_without_an_objective_say_how_much_slower():
         )
     )  # fmt: skip
 
-    assert seen["first"].verdict == {"code": "fastest", "is_cheapest": False}
-    slower = {name: each.verdict["times_as_slow"] for name, each in seen.items() if name != "first"}
+    assert seen["first"].verdict.document == {"code": "fastest", "is_cheapest": False}
+    slower = {name: each.verdict.document["times_as_slow"] for name, each in seen.items() if name != "first"}
     assert slower == {"same": pytest.approx(1.005), "some": 1.5, "many": 3.0}
-    assert [name for name, each in seen.items() if each.verdict["is_cheapest"]] == ["many"]
+    assert [name for name, each in seen.items() if each.verdict.document["is_cheapest"]] == ["many"]
 
 
 @pytest.mark.parametrize(

@@ -15,10 +15,25 @@ from matrix.answer.decision.objective import Objective, Percentile
 from matrix.statistics.deciding import Slowdown, needed
 from matrix.statistics.differing import Difference, difference
 from matrix.statistics.fleet_values import FleetValues
-from matrix.terms.documents import summary as documents
-from matrix.terms.findings import differences as findings
-from matrix.terms.findings.differences import AsFast, NotTested, Open, Slower, TooFew
+from matrix.terms.findings import verdicts as findings
 from matrix.terms.findings.risks import CostIncomplete, NotReplicated, Risk, SlowTail
+from matrix.terms.findings.verdicts import (
+    AsFast,
+    CheapestThatMeets,
+    Fastest,
+    Meets,
+    MeetsByValue,
+    Misses,
+    NoFigure,
+    NotRanked,
+    NotTested,
+    OfObjective,
+    OnlyOne,
+    Open,
+    ShownSlower,
+    Slower,
+    TooFew,
+)
 from matrix.terms.objectives import BEST_VALUE_WITHIN
 
 NEAR = 1 + BEST_VALUE_WITHIN
@@ -29,7 +44,7 @@ def answer(question: Question, wanted: Objective, *, for_sale: bool) -> None:
     """Judge all candidates of a question, and choose one. Only what AWS sells can be recommended."""
     for candidate in question.candidates:
         candidate.on_front = _is_on_front(candidate, question)
-        candidate.verdict = {"code": "lost" if candidate.lost else "no-figure"}
+        candidate.verdict = NotRanked() if candidate.lost else NoFigure()
         candidate.risks += _risks(candidate, question)
     if wanted.limit is None:
         _rank(question, for_sale=for_sale)
@@ -75,13 +90,13 @@ def _meet(question: Question, wanted: Objective) -> None:
         question.margin = _margin(question.best_value, wanted)
         _set_costs(question, question.best_value.usd)
     for candidate in question.judged:
-        code: documents.Verdict = {"code": "misses"}
+        kind: type[OfObjective] = Misses
         if candidate in shown:
-            code = {"code": "cheapest-that-meets" if candidate is shown[0] else "meets"}
+            kind = CheapestThatMeets if candidate is shown[0] else Meets
         elif candidate in meeting:
-            code = {"code": "meets-by-value"}
+            kind = MeetsByValue
         bound = candidate.tail.bound if candidate.tail else None
-        candidate.verdict = {**code, "margin": _margin(candidate, wanted), "bound": bound}
+        candidate.verdict = kind(margin=_margin(candidate, wanted), bound=bound)
 
 
 def _is_shown(candidate: Candidate, wanted: Objective) -> bool:
@@ -110,20 +125,19 @@ def _rank(question: Question, *, for_sale: bool) -> None:
         question.state = "expected"
     if not question.is_comparison:
         for alone in ranked:
-            alone.verdict, question.best_value = {"code": "only-one"}, alone
+            alone.verdict, question.best_value = OnlyOne(), alone
         return
     if cheapest:
         _set_costs(question, cheapest.usd)
     fastest, *others = ranked
-    fastest.verdict = {"code": "fastest", "is_cheapest": cheapest is fastest}
+    fastest.verdict = Fastest(is_cheapest=cheapest is fastest)
     for candidate in others:
         _compare(fastest, candidate, question)
-        candidate.verdict = {
-            "code": "slower",
-            "is_cheapest": cheapest is candidate,
-            "times_as_slow": _times_as_slow(candidate, fastest, question),
-            "difference": _difference(fastest, candidate).document,
-        }
+        candidate.verdict = Slower(
+            is_cheapest=cheapest is candidate,
+            times_as_slow=_times_as_slow(candidate, fastest, question),
+            difference=_difference(fastest, candidate).document,
+        )
     question.best_value = _best_value(question, _by_value(fastest, question), for_sale=for_sale).chosen
     chosen, rival, edge = _best_value(question, lambda each: each.slowdown or UNKNOWN, for_sale=for_sale)
     if question.state == "expected":
@@ -210,7 +224,7 @@ def _difference(fastest: Candidate, other: Candidate) -> findings.Difference:
         if lacks and fastest.values and other.values:
             return TooFew(shortages=list(lacks))
         return NotTested()
-    kind = Slower if beside.low >= NEAR else AsFast if beside.high < NEAR else Open
+    kind = ShownSlower if beside.low >= NEAR else AsFast if beside.high < NEAR else Open
     return kind(ratio=beside.ratio, low=beside.low, high=beside.high)
 
 

@@ -8,9 +8,9 @@ from matrix.statistics.deciding import Slowdown
 from matrix.statistics.differing import Difference
 from matrix.statistics.fleet_values import FleetValues
 from matrix.terms.documents import summary as documents
-from matrix.terms.findings.lost import Lost
 from matrix.terms.findings.replication import NeededReplication, Shortage
 from matrix.terms.findings.risks import MEDIAN, Risk
+from matrix.terms.findings.verdicts import Lost, NoFigure, Verdict
 
 
 @dataclass
@@ -34,7 +34,7 @@ class Candidate:
     times_as_dear: float | None = None
     fleet_s: float | None = None
     on_front: bool = False
-    verdict: documents.Verdict = field(default_factory=lambda: documents.Verdict(code="no-figure"))
+    verdict: Verdict = field(default_factory=NoFigure)
     risks: list[Risk] = field(default_factory=list)
 
     @property
@@ -71,7 +71,7 @@ class Candidate:
             "lost": self.lost.document if self.lost else None,
             "on_front": self.on_front,
             "counts_in_memory": self.counts_in_memory,
-            "verdict": self.verdict,
+            "verdict": self.verdict.document,
             "risks": [risk.document for risk in self.risks],
         }
 

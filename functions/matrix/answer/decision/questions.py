@@ -25,7 +25,6 @@ from matrix.terms.documents.parts import Params, StorageFields
 from matrix.terms.documents.result import MetricResult, PointResult, PointSteadiness, ResultDocument
 from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.figures import percentile_of
-from matrix.terms.findings.lost import Failed, LeftOut, Lost, NoCell, Quorum, TooFewOperations
 from matrix.terms.findings.risks import (
     MEDIAN,
     NoSingleValues,
@@ -35,6 +34,7 @@ from matrix.terms.findings.risks import (
     SampleSizeUnknown,
     TooFewSamples,
 )
+from matrix.terms.findings.verdicts import Failed, LeftOut, Lost, NoCell, Quorum, TooFewOperations
 from matrix.terms.metrics import METRICS, lacks_tail
 from matrix.terms.names import (
     describe_placement,

@@ -8,8 +8,8 @@ from matrix.report.charts.labels import lower, point_title, slug
 from matrix.report.view import View
 from matrix.terms.documents.summary import Question
 from matrix.terms.figures import ASSUMED_BYTES, describe_cost
-from matrix.terms.findings.lost import Lost
 from matrix.terms.findings.risks import Risk
+from matrix.terms.findings.verdicts import Lost
 from matrix.terms.grouping import grouped
 from matrix.terms.metrics import metric_title
 from matrix.terms.quantities import money, quantity

@@ -7,10 +7,9 @@ from typing_extensions import TypedDict
 from matrix.terms.documents.parts import CostRange, Part
 from matrix.terms.documents.receipt import ReceiptDocument
 from matrix.terms.documents.result import ResultDocument
-from matrix.terms.findings.differences import DifferenceDocument
-from matrix.terms.findings.lost import LostDocument
 from matrix.terms.findings.replication import NeededReplication
 from matrix.terms.findings.risks import RiskDocument
+from matrix.terms.findings.verdicts import LostDocument, VerdictDocument
 
 
 class Filling(TypedDict):
@@ -61,26 +60,6 @@ class RankedBy(TypedDict):
     """How often such an interval holds the truth: 0.95, or 0.8 for tails over instances and repetitions."""
 
 
-class Verdict(TypedDict):
-    """How a candidate came out of its question."""
-
-    code: Literal[
-        "fastest", "slower", "only-one", "cheapest-that-meets", "meets", "meets-by-value", "misses", "lost", "no-figure"
-    ]
-    """With an objective a candidate meets it or misses it; without, it is the fastest, slower or the only one.
-    `meets-by-value`: its value does, but it is not shown that the true one does."""
-    is_cheapest: NotRequired[bool]
-    """Without an objective."""
-    times_as_slow: NotRequired[float | None]
-    """As the fastest; None where one of both is 0."""
-    difference: NotRequired[DifferenceDocument]
-    """Between it and the fastest, without an objective."""
-    margin: NotRequired[float]
-    """How far it is from the objective's limit, as a share of it."""
-    bound: NotRequired[float | None]
-    """With an objective: how bad the true value may be (97.5 % confidence); None if that is not known."""
-
-
 class Candidate(TypedDict):
     """One storage in one question."""
 
@@ -104,7 +83,7 @@ class Candidate(TypedDict):
     """Whether nothing is both cheaper and faster."""
     counts_in_memory: NotRequired[bool]
     """Whether a create or change counts as done before it is stored."""
-    verdict: Verdict
+    verdict: VerdictDocument
     risks: list[RiskDocument]
 
 

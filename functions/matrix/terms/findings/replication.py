@@ -54,8 +54,6 @@ def shortages_of(instances: int, repetitions: int, launches: int | None) -> tupl
 
 def describe_shortage(shortages: Sequence[Shortage]) -> str:
     """Write the shortages and the fields to set: `only 2 repetitions: set "repetitions": 3, or "launches": 3`."""
-    if not shortages:
-        return "samples are missing"
     return f"only {describe_counts(shortages)}: {advice(shortages)}"
 
 
