@@ -144,11 +144,7 @@ def test_the_cheapest_that_is_shown_to_meet_the_limit_is_taken_with_its_margin_a
         "slow": "misses", "by value": "meets-by-value", "nobody knows": "meets-by-value", "dear": "meets",
         "taken": "cheapest-that-meets", "unknown": "meets",
     }  # fmt: skip
-    assert seen["taken"].verdict.document == {
-        "code": "cheapest-that-meets",
-        "margin": pytest.approx(0.1),
-        "bound": 100.0,
-    }
+    assert (seen["taken"].verdict.margin, seen["taken"].verdict.bound) == (pytest.approx(0.1), 100.0)
     assert (seen["dear"].times_as_dear, seen["unknown"].times_as_dear) == (1.5, None)
 
 

@@ -69,12 +69,16 @@ class Sized(CellWarning, code=""):
     """A warning of which the larger is the worse."""
 
     share: float
-    """How far it goes."""
+    """How far it goes; in `words` as per cent."""
 
     @property
     def size(self) -> float:
         """Its share."""
         return self.share
+
+    @property
+    def sentence(self) -> str:
+        return self.words.format_map({**vars(self), "share": _percent(self.share)})
 
 
 # --- found in the values of a metric ----------------------------------------------------------------------------------
@@ -100,11 +104,7 @@ class Drift(Sized):
     severity = Severity.UNCERTAIN
     way: Literal["slower", "faster"]
     repetitions: int
-
-    @property
-    def sentence(self) -> str:
-        change = f"{_percent(self.share)} from the first to the last of {self.repetitions} repetitions"
-        return f"became {self.way} by {change}; {LONGER}"
+    words = "became {way} by {share} from the first to the last of {repetitions} repetitions; " + LONGER
 
 
 class Group(TypedDict):
@@ -145,11 +145,7 @@ class Unsteady(Sized):
 
     severity = Severity.UNCERTAIN
     repetitions: int
-
-    @property
-    def sentence(self) -> str:
-        differ = f"medians of the {self.repetitions} repetitions differ by {_percent(self.share)}"
-        return f'{differ}; raise "repetitions", or set "launches": 3'
+    words = 'medians of the {repetitions} repetitions differ by {share}; raise "repetitions", or set "launches": 3'
 
 
 class Autocorrelated(Sized):
@@ -174,11 +170,10 @@ class LaunchesDiffer(Sized):
 
     severity = Severity.UNCERTAIN
     count: int
-
-    @property
-    def sentence(self) -> str:
-        differ = f"medians of the {self.count} launches differ by {_percent(self.share)}"
-        return f'{differ}, as what you buy will; raise "launches" to know their middle better'
+    words = (
+        "medians of the {count} launches differ by {share}, as what you buy will; "
+        'raise "launches" to know their middle better'
+    )
 
 
 class WideInterval(Sized):
@@ -347,13 +342,10 @@ class Overhead(Sized):
     """Share of a sample's time that was not the work itself, at the worst point."""
 
     severity = Severity.REMARK
-
-    @property
-    def sentence(self) -> str:
-        return (
-            f"up to {_percent(self.share)} of the time was not the work itself (programs starting, a ramp, their end): "
-            f"rates and costs exclude it, shares of processor, network and disk include it; {LONGER}"
-        )
+    words = (
+        "up to {share} of the time was not the work itself (programs starting, a ramp, their end): rates and costs "
+        "exclude it, shares of processor, network and disk include it; " + LONGER
+    )
 
 
 class NoBottleneck(CellWarning):
