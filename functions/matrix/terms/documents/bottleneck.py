@@ -13,6 +13,7 @@ class OtherLimit(TypedDict):
 
     name: str
     share: float
+    """The most that a point used of it: 1 is all."""
     use: LimitUseDocument
 
 
@@ -39,6 +40,7 @@ class Bottleneck(TypedDict):
     uses: list[LimitUseDocument]
     """How the limit of this name was seen to be reached."""
     share: float | None
+    """The most that a point used of the limit of this name: 1 is all; None where no limit was reached."""
     waiting: NotRequired[Waiting]
     """Where no limit was reached."""
     next: NextStepDocument

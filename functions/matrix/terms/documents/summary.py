@@ -53,11 +53,14 @@ class RankedBy(TypedDict):
     """The percentile that all candidates of a question are compared by."""
 
     level: float
+    """Which one, as in `Question.ranked_level`: 50 is the median."""
     value: float
+    """In the question's unit, as are low and high."""
     low: float | None
     high: float | None
+    """Ends of the value's interval; None where too few values are known."""
     confidence: NotRequired[float]
-    """How often such an interval holds the truth: 0.95, or 0.8 for tails over instances and repetitions."""
+    """How often such an interval holds the true percentile: 0.95, or 0.8 for tails over instances and repetitions."""
 
 
 class Candidate(TypedDict):
@@ -69,18 +72,22 @@ class Candidate(TypedDict):
     """As it is called in sentences."""
     file_system: str
     value: float | None
-    """At the question's level."""
+    """At `Question.level`, in the question's unit; None if it was not measured."""
     low: float | None
     high: float | None
+    """Ends of the value's interval."""
     ranked: NotRequired[RankedBy | None]
+    """The figure that ranks it. Differs from `value` where the median ranks."""
     cost: PointCost | None
     times_as_dear: NotRequired[float | None]
-    """As the cheapest, or with an objective as the best value; None if a cost is not known in full."""
+    """Its cost over that of the cheapest candidate, or with an objective over that of `Question.best_value`: 2 is twice
+    as expensive. None if one of both costs is not known in full."""
     fleet_s: NotRequired[float | None]
-    """Seconds until the whole fleet was done, the mean of repetitions; None if the ranked percentile says as much."""
+    """Seconds from the first start to the last end in the fleet, the mean of repetitions; None where that is at most
+    1.1 times the slow percentile of the durations, which then says as much."""
     lost: LostDocument | None
     on_front: bool
-    """Whether nothing is both cheaper and faster."""
+    """Whether no other candidate is both cheaper and faster."""
     counts_in_memory: NotRequired[bool]
     """Whether a create or change counts as done before it is stored."""
     verdict: VerdictDocument
@@ -92,6 +99,7 @@ class Neighbour(TypedDict):
 
     instances: int
     value: float
+    """At the percentile that ranks the question of the absence, in its unit."""
 
 
 class Absence(TypedDict):
@@ -115,10 +123,12 @@ class Question(TypedDict):
 
     workload: str
     label: str
+    """The point's parameters: `threads 4, block 1 MiB`."""
     fleet: str
     instances: int
     metric: str
     unit: str
+    """Of all values and bounds of its candidates."""
     higher_is_better: bool
     level: float
     """The percentile that is read: 90 of durations, 10 of rates, where the objective names no other."""
@@ -132,13 +142,15 @@ class Question(TypedDict):
     recommended: str | None
     """Id of the cell to take, marked ★; null unless `state` is `shown`, or in a run that recommends nothing."""
     best_value: NotRequired[str | None]
-    """Id of the cell that the same rule names by the figures alone, as if they had no uncertainty."""
+    """Id of the cell that is cheapest within 5 % of the fastest, or cheapest of those that meet the objective. Where
+    `state` is not `shown`, by the values alone, as if they had no uncertainty; null if there is none."""
     rival: NotRequired[str | None]
-    """Id of the cell that keeps it open."""
+    """Id of the cell that keeps an open question open: it may be within 5 % of the fastest, or not."""
     needed: NotRequired[NeededReplication | None]
     """With how much data most runs would decide; null if it is not open, or if no reasonable fleet would."""
     margin: float | None
-    """How far the best value is within the limit, as a share of it; null if none meets it."""
+    """Distance of the value of `best_value` from the objective's limit, as a share of the limit. Never negative: 0.1 is
+    10 % better than the limit. null if no value meets it, or without an objective."""
 
 
 class Decision(TypedDict):
@@ -147,6 +159,7 @@ class Decision(TypedDict):
     schema: int
     objective: Part | None
     percentile: float
+    """Of the samples that must be at least as good, 90 if the objective names none: P90 of durations, P10 of rates."""
     is_recommendation: bool
     """False for local and emulated runs."""
     questions: list[Question]

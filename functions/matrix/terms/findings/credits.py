@@ -16,6 +16,7 @@ class OnCredits(TypedDict):
     """IOPS or bytes/s."""
     rate: float
     sustained: float
+    """The measured rate, and the lower one that lasts, both in the unit of `counts`."""
     lasts_s: float | None
     """How long a full balance lasts at this rate; None where AWS does not say."""
 
