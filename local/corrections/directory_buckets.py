@@ -12,18 +12,15 @@ Sources: botocore's models of S3 and S3 Control; S3 user guide, directory bucket
 
 import re
 import secrets
-import sys
 import threading
 import time
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from types import ModuleType
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 from xml.etree import ElementTree as ET
 
-from moto import backend_index
-from moto.core.base_backend import BackendDict, BaseBackend
+from moto.core.base_backend import BackendDict
 from moto.core.exceptions import ServiceException
 from moto.core.responses import ActionResult, BaseResponse, EmptyResult
 from moto.ec2.models.availability_zones_and_regions import RegionsAndZonesBackend
@@ -31,9 +28,9 @@ from moto.efs.models import efs_backends
 from moto.s3.models import FakeBucket, S3Backend, s3_backends
 from moto.s3.responses import S3Response
 
+from local.corrections.own_services import OwnBackend, register
+
 SERVICE = "s3express"
-# Before moto's S3, whose pattern claims every host name that starts with s3.
-URL = rf"https?://(.+\.)?{SERVICE}(-[a-z0-9-]+)?\.(.+)\.amazonaws\.com"
 NAME = re.compile(r"[a-z0-9][a-z0-9-]*--(?P<zone>[a-z0-9]+-az\d+)--x-s3")
 MAX_NAME = 63
 SESSION_S = 300.0
@@ -126,14 +123,10 @@ def tags_of(account: str, bucket: str) -> dict[str, str]:
     return dict(getattr(known, "directory_tags", {}))
 
 
-class ExpressBackend(BaseBackend):
+class ExpressBackend(OwnBackend):
     """Registers the requests that this module answers; the data stay in moto's S3."""
 
-    @property
-    def _url_module(self) -> Any:
-        urls: Any = ModuleType(f"{SERVICE}.urls")
-        urls.url_bases, urls.url_paths = [URL], {"{0}/$": ExpressResponse.dispatch, "{0}/.*$": ExpressResponse.dispatch}
-        return urls
+    URL = rf"https?://(.+\.)?{SERVICE}(-[a-z0-9-]+)?\.(.+)\.amazonaws\.com"
 
 
 s3express_backends = BackendDict(ExpressBackend, efs_backends.service_name)
@@ -310,8 +303,4 @@ def install() -> None:
 
         list_buckets.leaves_out_directories = True
         S3Backend.list_buckets = list_buckets
-    module: Any = ModuleType(f"moto.{SERVICE}")
-    module.s3express_backends = s3express_backends
-    sys.modules[module.__name__] = module
-    if SERVICE not in {name for name, _ in backend_index.backend_url_patterns}:
-        backend_index.backend_url_patterns.insert(0, (SERVICE, re.compile(URL)))
+    register(SERVICE, s3express_backends, ExpressResponse)

@@ -7,18 +7,14 @@ to lose the data. Deletions are not exported. tests/judge checks requests agains
 the guide's prerequisites for the bucket.
 """
 
-import re
-import sys
 import threading
 import time
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
-from moto import backend_index
-from moto.core.base_backend import BackendDict, BaseBackend
+from moto.core.base_backend import BackendDict
 from moto.core.exceptions import ServiceException
 from moto.core.responses import ActionResult, BaseResponse, EmptyResult
 from moto.ec2.models import ec2_backends
@@ -26,10 +22,9 @@ from moto.efs.models import efs_backends
 from moto.s3.models import S3Backend, s3_backends
 
 from local.corrections.folders import Folders
+from local.corrections.own_services import OwnBackend, register
 
 SERVICE = "s3files"
-# Before moto's S3, whose pattern claims every host name that starts with s3.
-URL = rf"https?://{SERVICE}\.(.+)\.(api\.aws|amazonaws\.com)"
 DEFAULT_RULES = {
     "importDataRules": [{"prefix": "", "trigger": "ON_DIRECTORY_FIRST_ACCESS", "sizeLessThan": 131_072}],
     "expirationDataRules": [{"daysAfterLastAccess": 30}],
@@ -97,9 +92,10 @@ class MountTarget(_Aging):
         return {**self.facts, "status": self.status}
 
 
-class S3FilesBackend(BaseBackend):
+class S3FilesBackend(OwnBackend):
     """The file systems of an account in a region."""
 
+    URL = rf"https?://{SERVICE}\.(.+)\.(api\.aws|amazonaws\.com)"
     folders: Folders
     delay_s: float
 
@@ -108,12 +104,6 @@ class S3FilesBackend(BaseBackend):
         self._file_systems: dict[str, FileSystem] = {}
         self._targets: dict[str, MountTarget] = {}
         self._lock = threading.Lock()
-
-    @property
-    def _url_module(self) -> Any:
-        urls: Any = ModuleType(f"{SERVICE}.urls")
-        urls.url_bases, urls.url_paths = [URL], {"{0}/.*$": S3FilesResponse.dispatch}
-        return urls
 
     def arn(self, name: str) -> str:
         """Return the ARN of a file system."""
@@ -369,8 +359,4 @@ def install(folders: Folders, delay_s: float) -> None:
         return listed(self, bucket, prefix, *rest, **named)
 
     S3Backend.list_objects = listed_after_export
-    module: Any = ModuleType(f"moto.{SERVICE}")
-    module.s3files_backends = s3files_backends
-    sys.modules[module.__name__] = module
-    if SERVICE not in {name for name, _ in backend_index.backend_url_patterns}:
-        backend_index.backend_url_patterns.insert(0, (SERVICE, re.compile(URL)))
+    register(SERVICE, s3files_backends, S3FilesResponse)
