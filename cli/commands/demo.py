@@ -8,10 +8,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from rich.console import Console
+
 from cli.commands.import_published import PREFIX, load
 from cli.commands.run import run
 from cli.console import opening
 from cli.messages import terminal
+from cli.messages.errors import CommandError
 
 EVENTS = Path(__file__).parents[2] / "events"
 PUBLISHED = f"{PREFIX}-yocto"
@@ -26,8 +29,12 @@ def demo() -> None:
 
     Example: matrix demo
     """
-    with _own_group(), opening.before_waiting(_say_more):
-        run(EVENTS / "demo.json", local=True, web=True)
+    try:
+        with _own_group(), opening.before_waiting(_say_more):
+            run(EVENTS / "demo.json", local=True, web=True)
+    except CommandError:
+        _say_activation(terminal.stderr(), "The commands below need first: ")
+        raise
 
 
 def _say_more() -> None:
@@ -35,9 +42,14 @@ def _say_more() -> None:
     load(PREFIX)
     console = terminal.stdout()
     console.print("\nHow an answer from AWS looks, with its charts:")
-    if shutil.which("matrix") is None:
-        console.print(f"  source {Path(sys.prefix, 'bin', 'activate')}", soft_wrap=True)
+    _say_activation(console)
     console.print(f"  matrix report {PUBLISHED} --open", soft_wrap=True)
+
+
+def _say_activation(console: Console, lead: str = "  ") -> None:
+    """Name the command after which a shell finds `matrix`, where it does not yet."""
+    if shutil.which("matrix") is None:
+        console.print(f"{lead}source {Path(sys.prefix, 'bin', 'activate')}", soft_wrap=True)
 
 
 @contextmanager

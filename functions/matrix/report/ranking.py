@@ -238,7 +238,8 @@ def _ghost(ghost: Absent, most: float, column: Column) -> Markup:
 
 def _wrong(view: View, candidate: Candidate, most: float, column: Column) -> Markup:
     value = ranked_of(candidate)["value"]
-    words = f"{column.write(value)}, {describe_verdict(candidate).partition(':')[0]}"
+    # The notes have the whole reason.
+    words = f"{column.write(value)}, {describe_verdict(candidate).partition(',')[0].partition(';')[0]}"
     return _row(view.called(candidate), _bar("wrong", value, most, None), tag("td", words, class_="quiet", colspan="2"))
 
 

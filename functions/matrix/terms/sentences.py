@@ -12,8 +12,8 @@ from matrix.terms.quantities import instant
 LOCAL_NOTE = "Local disk, not AWS. The local cloud measured this machine: these figures say nothing about AWS."
 VM_NOTE = "Emulated machines, not AWS. The run proves mounts and boots: its figures say nothing about any storage."
 EMULATED_NOTE = (
-    "Emulated, not AWS. This machine played the storages as provisioned, so the analysis can be held to a known truth. "
-    "Nothing was measured of any storage, and these figures compare with no measured ones."
+    "Emulated, not AWS. This machine imitates the storages by the limits that AWS documents: these figures test the "
+    "analysis, and say nothing about AWS."
 )
 # The environment of a run with storages that this machine emulated.
 EMULATED = "emulated"
