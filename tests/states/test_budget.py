@@ -62,7 +62,7 @@ def money(run=RUN):
 
 
 def test_what_is_set_aside_for_one_is_not_there_for_another(planned):
-    assert table.reserve(RUN, "cell a", 0.6, 1.0)
+    assert [table.reserve(RUN, "cell a", 0.6, 1.0) for _ in range(2)] == [True, True]  # again after a crash
     assert not table.reserve(RUN, "cell b", 0.6, 1.0)
     assert table.reserve(RUN, "cell c", 0.4, 1.0)
     assert money() == (pytest.approx(1.0), {"cell a": 0.6, "cell c": 0.4})
@@ -188,6 +188,13 @@ def test_a_file_system_that_was_created_but_not_noted_is_in_the_receipt(planned,
     assert resource["kind"] == "efs"
     assert resource["verified"] == "EFS DescribeFileSystems: not there"
     assert money()[1] == {}
+
+
+def test_a_row_keeps_the_time_of_its_first_note(planned):
+    table.record_resource(RUN, "instance", "i-1", created_at=100.0)
+    table.record_resource(RUN, "instance", "i-1")
+
+    assert [float(row["created_at"]) for row in table.resources(RUN)] == [100.0]
 
 
 def test_only_what_the_services_no_longer_have_counts_as_gone(planned):

@@ -69,6 +69,7 @@ def test_what_a_running_run_uses_before_its_deadline_is_left_alone(stack, contex
     make_efs("r", LONG_AHEAD)
 
     assert sweep(context) == {"deleted": [], "remaining": [], "dry_run": False}
+    assert sweep(context, detail={"name": "r", "status": "RUNNING"})["deleted"] == []
 
 
 def test_what_a_run_has_left_is_deleted_once_its_execution_has_ended(stack, context, running):
