@@ -36,6 +36,7 @@ def test_deleting_before_it_is_available_leaves_no_folder(cloud):
     name = fsx.create_file_system(ClientRequestToken="t3", **OPENZFS)["FileSystem"]["FileSystemId"]
 
     fsx.delete_file_system(FileSystemId=name)
+    assert fsx.describe_file_systems(FileSystemIds=[name])["FileSystems"][0]["Lifecycle"] == "DELETING"
     time.sleep(1)
 
     assert not (cloud.workdir / "storage" / "file-systems" / name).exists()
