@@ -9,7 +9,7 @@ from matrix.statistics import steadiness
 from matrix.statistics.fleet_values import FleetValues
 from matrix.statistics.intervals import intervals
 from matrix.statistics.percentiles import JUDGED_LEVELS, SLOW_LEVELS_OF_RATES, at_least, at_most, percentiles
-from matrix.statistics.resampling import MEAN, NOT_REPLICATED, lacks_replication, resampled, why_none
+from matrix.statistics.resampling import MEAN, lacks_replication, resampled, why_none
 from matrix.statistics.spread import carries, independent_n, shows_interval, spread
 
 # With fewer values the quartiles are too uncertain to judge by.
@@ -91,7 +91,7 @@ def describe(values: FleetValues, *, higher_is_better: bool, is_primary: bool = 
         **{f"p{level}": values.percentile(level) for level in slow_levels},
         "independent_n": worth,
         "resampled": resampled(values),
-        "scope": NOT_REPLICATED if lacks_replication(values) else None,
+        "scope": "not replicated" if lacks_replication(values) else None,
         "carried": {f"p{level}": carried[level] for level in levels},
         "at_least": {
             f"p{level}": at_least(values.pooled, level, worth) for level in JUDGED_LEVELS if not carried[level]

@@ -37,7 +37,7 @@ from matrix.statistics.uncertainty import (
     of_independent,
     of_successive,
 )
-from matrix.terms.findings.replication import MIN_LAUNCHES, MIN_REPETITIONS, Shortage, shortages_of
+from matrix.terms.findings.replication import MIN_LAUNCHES, MIN_REPETITIONS, NOT_REPLICATED, Shortage, shortages_of
 
 DRAWS = 999
 # The same samples must give the same interval, in the Lambda function and on a laptop.
@@ -47,7 +47,6 @@ MAX_AT_ONCE = 500_000
 # With fewer instances nothing can be resampled: the median of 5 independent values has no 95 % interval at all.
 MIN_UNITS = 6
 MEAN = "mean"
-NOT_REPLICATED = "not replicated"
 
 Counts = NDArray[np.signedinteger[Any]]
 # Stands for the counts of a side that is not drawn.

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from matrix.terms.documents.parts import Part
 from matrix.terms.documents.summary import Absence, Candidate, Decision, Question, SummaryDocument
 from matrix.terms.figures import ASSUMED_BYTES, describe_cost
-from matrix.terms.findings.replication import describe_needed, describe_shortage
+from matrix.terms.findings.replication import describe_needed
 from matrix.terms.findings.risks import Risk
 from matrix.terms.findings.verdicts import Lost, Tested, TooFew
 from matrix.terms.names import describe_tools
@@ -61,7 +61,7 @@ def describe_open_question(question: Question, name: Callable[[Candidate], str])
         return
     if isinstance(difference, TooFew):
         names = listed([name(fastest), name(rival)])
-        yield f"{names} cannot be told apart: not replicated, {describe_shortage(difference.shortages)}"
+        yield f"{names} cannot be told apart: {difference.sentence}"
     elif isinstance(difference, Tested):
         yield (
             f"{name(rival)} is {factor(difference.low)} to {times(difference.high)} as slow as {name(fastest)} (95 % "

@@ -1,6 +1,7 @@
 """The verdict of a candidate in words."""
 
 from matrix.terms.documents.summary import Candidate, Question
+from matrix.terms.findings.replication import NOT_REPLICATED
 from matrix.terms.findings.verdicts import (
     SAME,
     CheapestThatMeets,
@@ -55,7 +56,7 @@ def describe_next(other: Candidate, best: Candidate, question: Question, *, is_p
         return "equal within noise"
     is_faster = (theirs > mine) == question["higher_is_better"]
     words = describe_distance(ratio, "fast" if is_faster else "slow")
-    doubt = {Open: ", not shown", TooFew: ", not replicated"}.get(type(difference), "")
+    doubt = {Open: ", not shown", TooFew: f", {NOT_REPLICATED}"}.get(type(difference), "")
     return f"{words}{doubt}{_dearer_by(other, best) if is_priced else ''}"
 
 

@@ -12,6 +12,7 @@ MIN_LAUNCHES = 3
 MIN_INSTANCES = 3
 # Two repetitions show that they differ, but hardly how much: t with 1 degree of freedom is 12.7, with 2 it is 4.3.
 MIN_REPETITIONS = 3
+NOT_REPLICATED = "not replicated"
 # Two runs with one launch each do not show the variation between hours, which often exceeds that within one run.
 LAUNCHED_ONCE = (
     "each run was launched once: what another hour, other hosts or another zone change is in no interval, and may be "
@@ -55,6 +56,11 @@ def shortages_of(instances: int, repetitions: int, launches: int | None) -> tupl
 def describe_shortage(shortages: Sequence[Shortage]) -> str:
     """Write the shortages and the fields to set: `only 2 repetitions: set "repetitions": 3, or "launches": 3`."""
     return f"only {describe_counts(shortages)}: {advice(shortages)}"
+
+
+def describe_not_replicated(shortages: Sequence[Shortage]) -> str:
+    """Write that figures cannot be compared, and why: `not replicated (only 2 repetitions: set "repetitions": 3)`."""
+    return f"{NOT_REPLICATED} ({describe_shortage(shortages)})"
 
 
 def describe_needed(needed: NeededReplication | None) -> str:

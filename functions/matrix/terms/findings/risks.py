@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 from matrix.terms.findings.credits import OnCredits, describe_credits
 from matrix.terms.findings.finding import DocumentOf, Finding
-from matrix.terms.findings.replication import Shortage, describe_shortage
+from matrix.terms.findings.replication import Shortage, describe_not_replicated
 from matrix.terms.quantities import rough_duration, times
 
 MEDIAN = 50.0
@@ -67,7 +67,7 @@ class NotReplicated(Risk):
 
     @property
     def sentence(self) -> str:
-        return f"not replicated: {describe_shortage(self.shortages)}"
+        return describe_not_replicated(self.shortages)
 
 
 class NotSteady(Risk):

@@ -3,7 +3,7 @@
 from typing import Annotated, Any, ClassVar
 
 from matrix.terms.findings.finding import DocumentOf, Finding
-from matrix.terms.findings.replication import Shortage, describe_shortage
+from matrix.terms.findings.replication import Shortage, describe_not_replicated
 from matrix.terms.quantities import factor
 
 # Figures that differ by less are called equal, and costs by twice as much: no plan is more exact.
@@ -112,7 +112,7 @@ class TooFew(Difference):
 
     @property
     def sentence(self) -> str:
-        return f"not replicated ({describe_shortage(self.shortages)})"
+        return describe_not_replicated(self.shortages)
 
 
 class NotTested(Difference):
