@@ -26,6 +26,9 @@ def rough_duration(seconds: float) -> str:
     return f"{minutes}m {rest:02d}s" if minutes else f"{rest}s"
 
 
+LEAST_DECIMAL = 1e-6
+
+
 def number(value: float) -> str:
     """Write a figure with three digits, or with all digits before the point: `4,425`, `305`, `86.6`, `0.0124`."""
     if value == 0:
@@ -35,7 +38,8 @@ def number(value: float) -> str:
     decimals = 2 - math.floor(math.log10(abs(value)))
     if decimals <= 0:
         return f"{value:,.0f}"
-    return f"{value:.{min(decimals, 6)}f}"
+    # With six decimals a smaller figure would be shown as zero.
+    return f"{value:.{min(decimals, 6)}f}" if abs(value) >= LEAST_DECIMAL else f"{value:.3g}"
 
 
 # The value of each operation beyond fio's bins, and until November 2026 beyond the agent's, in metrics.

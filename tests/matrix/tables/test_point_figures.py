@@ -25,6 +25,11 @@ def each():
     return first
 
 
+@pytest.mark.parametrize(("value", "text"), [(0.0124, "0.0124"), (0.000001, "0.000001"), (4.1e-7, "4.1e-07")])
+def test_a_figure_above_zero_is_not_written_as_zero(value, text):
+    assert quantity(value, "MB/s") == f"{text} MB/s"
+
+
 def test_each_figure_is_read_from_its_place(each):
     cells = {figure.column.head: figure.cell(each, partial(quantity, unit=each.unit)) for figure in FIGURES}
 
