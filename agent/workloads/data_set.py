@@ -16,6 +16,7 @@ from functools import cached_property
 from io import FileIO
 from pathlib import Path
 
+from agent.engine import sizes
 from agent.errors import SourceDoesNotFit
 
 FILES_PER_DIRECTORY = 500  # as the EFS tutorial's data set has: 10 directories of 500 files
@@ -23,10 +24,6 @@ POOL_BYTES = 1 << 26
 STRETCH_BYTES = POOL_BYTES // 2  # at most, of the pool at once: the longest still begins at one of 2^25 places
 # Space that must stay free beside the data set, for the tools' own lists and the system's logs.
 SPARE_BYTES = 1 << 26
-
-
-# smallfile cuts its exponential distribution there (random_size_limit), and has no empty file.
-MAX_MEANS, MIN_BYTES = 8, 1024
 
 
 @dataclass(frozen=True)
@@ -43,9 +40,8 @@ class DataSet:
         """Size of each file, in the order of `names`; drawn sizes are the same on each instance and in each run."""
         if not self.is_exponential:
             return [self.file_bytes] * self.files
-        draw, most = random.Random(0), MAX_MEANS * self.file_bytes  # noqa: S311 a size is not a secret
-        least = min(MIN_BYTES, self.file_bytes)
-        return [max(least, min(int(draw.expovariate(1 / self.file_bytes)), most)) for _ in range(self.files)]
+        draw = random.Random(0)  # noqa: S311 a size is not a secret
+        return [sizes.drawn(self.file_bytes, draw) for _ in range(self.files)]
 
     @property
     def total_bytes(self) -> int:

@@ -144,6 +144,19 @@ def test_batches_delete_many_objects_with_one_request(measured):
     assert sample["metrics"]["objects_per_s"] == pytest.approx(10 * sample["metrics"]["requests_per_s"])
 
 
+def test_drawn_sizes_are_put_got_and_checked_as_drawn(measured):
+    put, mix = measured(
+        point("put", 200, object_bytes=64 * KIB, sizes="exponential"),
+        point("mix", 60, object_bytes=16 * KIB, sizes="exponential", objects=20, mix="get 20, head 20, put 20"),
+    )
+
+    # Sizes of 200 objects, whose mean is 64 KiB; they are the same in each run.
+    assert 200 * 48 * KIB < put["work"]["write_bytes"] < 200 * 80 * KIB
+    assert put["work"]["write_bytes"] % KIB
+    assert mix["work"]["read_bytes"] != mix["work"]["write_bytes"]
+    assert "64 KiB" in put["tool"]["command"] or "65536 bytes on average" in put["tool"]["command"]
+
+
 # ---------------------------------------------------------------- contents
 
 

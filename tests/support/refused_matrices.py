@@ -395,6 +395,12 @@ ON_S3 = [
     (OBJECTS | {"requests": 3}, "requests", "each-thread-has-a-request"),
     (OBJECTS | {"objects": 4, "prefixes": [1, 5]}, "objects", "each-prefix-has-an-object"),
     (OBJECTS | {"objectSize": "65MiB"}, "objectSize", "what-is-sent-fits-into-memory"),
+    (
+        OBJECTS | {"sizes": "exponential", "objectSize": "7MiB", "partSize": "5MiB"},
+        "partSize",
+        "drawn-objects-have-no-parts",
+    ),
+    (OBJECTS | {"sizes": "exponential", "objectSize": "9MiB"}, "objectSize", "what-is-sent-fits-into-memory"),
     (OBJECTS | {"objectSize": "1GiB", "partSize": "65MiB"}, "partSize", "what-is-sent-fits-into-memory"),
     (OBJECTS | {"objectSize": "1GiB", "partSize": "4MiB"}, "partSize", "parts-are-those-of-s3"),
     (OBJECTS | {"objectSize": "8MiB", "partSize": "8MiB"}, "partSize", "parts-are-those-of-s3"),

@@ -26,6 +26,8 @@ LOOKING = ("get", "head", "list")
 MIN_PART_BYTES, MAX_PARTS = 5 * UNITS["MiB"], 10_000
 # Each thread has the data that it sends in memory.
 MAX_SENT_BYTES = 64 * UNITS["MiB"]
+# The largest drawn size, as a multiple of the mean (agent/engine/sizes.py).
+MAX_MEANS = 8
 # S3 API: of a page of ListObjectsV2, of one DeleteObjects.
 MAX_KEYS = 1_000
 # As in agent/workloads/objects.py: threads that put objects before the measurement, objects read again after it.
@@ -50,6 +52,7 @@ class ObjectsWorkload(OpenLoopModel):
     )
     size_field: ClassVar[str] = "objectSize"
     operations_field: ClassVar[str] = "requests"
+    setting_apart: ClassVar[tuple[str, ...]] = ("sizes",)
 
     type: Literal["objects"]
     """Kind of workload."""
@@ -66,6 +69,8 @@ class ObjectsWorkload(OpenLoopModel):
     """Objects of each instance that GET, HEAD and LIST find; they are put before the time."""
     object_size: Sweep[Size] = Field(default=[65_536])
     """Size of each object."""
+    sizes: Annotated[Literal["equal", "exponential"], Field(examples=["exponential"])] = "equal"
+    """All objects have this size, or it is the mean of drawn sizes, which are at most 8 times as large (smallfile)."""
     part_size: Annotated[Size | None, Field(examples=["8MiB"])] = None
     """Larger objects are put in parts of this size, one after the other by each thread. Default: in one request."""
     keys_per_list: Annotated[int, Field(ge=1, le=MAX_KEYS)] = MAX_KEYS
@@ -88,7 +93,8 @@ class ObjectsWorkload(OpenLoopModel):
                 "threads": self.threads,
             }
         )
-        return self.with_rates([self._with_what_it_needs(point) for point in swept])
+        apart = self.set_apart(self.document)
+        return self.with_rates([self._with_what_it_needs(point) | apart for point in swept])
 
     def _with_what_it_needs(self, point: Params) -> Params:
         counts = self._counts(point)
@@ -197,6 +203,7 @@ class ObjectsWorkload(OpenLoopModel):
             each_thread_has_a_request,
             each_prefix_has_an_object,
             what_is_sent_fits_into_memory,
+            drawn_objects_have_no_parts,
             parts_are_those_of_s3,
             a_limit_has_its_rates,
             values_are_different,
@@ -242,8 +249,17 @@ def what_is_sent_fits_into_memory(part: ObjectsWorkload) -> Problems:
     rule = f"each thread holds what it sends; at most {limit} at once"
     if part.part_size is not None and part.part_size > MAX_SENT_BYTES:
         yield part.problem("partSize", rule, f'write "{limit}" or less')
+    elif part.sizes != "equal" and max(part.object_size) * MAX_MEANS > MAX_SENT_BYTES:
+        yield part.problem("objectSize", rule, f'write "{format_size(MAX_SENT_BYTES // MAX_MEANS)}" or less')
     elif part.part_size is None and max(part.object_size) > MAX_SENT_BYTES:
         yield part.problem("objectSize", rule, 'write partSize "8MiB", or a smaller size')
+
+
+def drawn_objects_have_no_parts(part: ObjectsWorkload) -> Problems:
+    """Yield a problem for drawn sizes of objects in parts."""
+    if part.sizes != "equal" and part.part_size is not None:
+        rule = "objects of drawn sizes are put in one request each"
+        yield part.problem("partSize", rule, 'leave it out, or write sizes "equal"')
 
 
 def parts_are_those_of_s3(part: ObjectsWorkload) -> Problems:
