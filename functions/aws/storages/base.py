@@ -5,9 +5,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from aws.stack import network
+from aws.stack.tags import as_mapping, is_ours
 from matrix.storages.models import existing_id
 from matrix.terms.documents.job import ExportedTo, Mount
 from matrix.terms.documents.parts import Part
+from matrix.terms.errors import FileSystemFailed
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,12 @@ class Copy:
     of: str
     created_at: float  # epoch seconds
     delete: Callable[[], object]
+
+
+def refuse_another(service: str, resource_id: str, tags: Iterable[Mapping[str, str]]) -> None:
+    """Raise FileSystemFailed for a file system without the tags of this stack's runs, which the role may not delete."""
+    if not is_ours(as_mapping(tags)):
+        raise FileSystemFailed(f"{service} {resource_id} was made by no run of this stack: it is left as it is")
 
 
 class CloudStorage(ABC):

@@ -14,7 +14,7 @@ from aws.stack import denials, network
 from aws.stack.clients import client
 from aws.stack.environment import environment
 from aws.stack.retrying import NotYet, retried
-from aws.stack.tags import MAY_ATTACH, RUN, as_mapping
+from aws.stack.tags import MAY_ATTACH, as_mapping
 from aws.storages import reach
 from aws.storages.base import CloudStorage, Refusal
 from matrix.terms.documents.job import Mount
@@ -104,16 +104,14 @@ def _refusals_of_volume(storage: Part, account: str) -> Iterator[Refusal]:
         yield Refusal("volumeId", volume_id, rule, "write one that `aws ec2 describe-volumes` lists")
         return
     [volume] = volumes
-    own = as_mapping(volume.get("Tags", []))
-    if RUN in own:
-        rule = f"was made by the run {own[RUN]}, and is deleted with it"
-        yield Refusal("volumeId", volume_id, rule, "write one of your own")
+    if refusal := reach.of_a_run("volumeId", volume_id, volume.get("Tags", [])):
+        yield refusal
         return
     if volume["State"] != "available":
         where = ", ".join(each["InstanceId"] for each in volume.get("Attachments", []))
         rule = f"is {volume['State']}{f' by {where}' if where else ''}"
         yield Refusal("volumeId", volume_id, rule, "unmount and detach it, or write one that is available")
-    if own.get(MAY_ATTACH) != environ.stack:
+    if as_mapping(volume.get("Tags", [])).get(MAY_ATTACH) != environ.stack:
         rule = f"has no tag {MAY_ATTACH} = {environ.stack}, without which the stack's role may not attach it"
         tag = f"Key={MAY_ATTACH},Value={environ.stack}"
         yield Refusal("volumeId", volume_id, rule, f"aws ec2 create-tags --resources {volume_id} --tags {tag}")

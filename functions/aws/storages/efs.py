@@ -8,11 +8,12 @@ from typing import Any
 
 from aws_lambda_powertools import Logger
 
-from aws.stack import encryption, network, tags
+from aws.stack import encryption, network
 from aws.stack.clients import client, impatient_client, listed
 from aws.stack.environment import environment
 from aws.storages import reach
-from aws.storages.base import Copy, Existing, FileSystem, Refusal
+from aws.storages.base import Copy, Existing, FileSystem, Refusal, refuse_another
+from matrix.storages.base import FILE_SYSTEM_ID
 from matrix.storages.efs import FILE_SYSTEMS
 from matrix.terms.documents.job import Mount
 from matrix.terms.documents.parts import Part
@@ -102,18 +103,15 @@ class Efs(FileSystem):
             [file_system] = efs.describe_file_systems(FileSystemId=resource_id)["FileSystems"]
         except efs.exceptions.FileSystemNotFound:
             rule = f"EFS has no such file system in {environment().region}"
-            yield Refusal("fileSystemId", resource_id, rule, "write one that `aws efs describe-file-systems` lists")
+            yield Refusal(FILE_SYSTEM_ID, resource_id, rule, "write one that `aws efs describe-file-systems` lists")
             return
         state = file_system["LifeCycleState"]
         if state != "available":
-            yield Refusal(
-                "fileSystemId", resource_id, f"is {state}", "write one that is available, or wait until it is"
-            )
+            fix = "write one that is available, or wait until it is"
+            yield Refusal(FILE_SYSTEM_ID, resource_id, f"is {state}", fix)
             return
-        owner = tags.as_mapping(file_system.get("Tags", [])).get(tags.RUN)
-        if owner:
-            rule = f"was made by the run {owner}, and is deleted with it"
-            yield Refusal("fileSystemId", resource_id, rule, "write one of your own")
+        if refusal := reach.of_a_run(FILE_SYSTEM_ID, resource_id, file_system.get("Tags", [])):
+            yield refusal
             return
         zone = file_system.get("AvailabilityZoneName")
         described = {
@@ -156,7 +154,8 @@ class Efs(FileSystem):
         """Take the deletion one step further: mount targets, then the file system. Return whether it is deleted."""
         efs = client("efs")
         try:
-            _refuse_another(resource_id)
+            [file_system] = efs.describe_file_systems(FileSystemId=resource_id)["FileSystems"]
+            refuse_another("EFS", resource_id, file_system.get("Tags", []))
             for target in _mount_targets(resource_id):
                 if target["LifeCycleState"] not in ("deleting", "deleted"):
                     _delete_mount_target(target["MountTargetId"])
@@ -249,13 +248,6 @@ def _create_mount_target(resource_id: str, subnet: str) -> None:
             f"EFS {resource_id}: there is no EFS in the zone of {subnet}; deploy the stack with zones that have it "
             "(parameter AvailabilityZones, or SubnetIds of your own VPC)"
         ) from err
-
-
-def _refuse_another(resource_id: str) -> None:
-    """Raise FileSystemFailed for a file system without the tags of this stack's runs, which the role may not delete."""
-    [file_system] = client("efs").describe_file_systems(FileSystemId=resource_id)["FileSystems"]
-    if not tags.is_ours(tags.as_mapping(file_system.get("Tags", []))):
-        raise FileSystemFailed(f"EFS {resource_id} was made by no run of this stack: it is left as it is")
 
 
 def _delete_mount_target(mount_target_id: str) -> None:

@@ -8,9 +8,8 @@ from typing import Any
 from aws.stack import network
 from aws.stack.clients import client, listed
 from aws.stack.environment import environment
-from aws.stack.tags import RUN, as_mapping, is_ours
 from aws.storages import reach
-from aws.storages.base import Copy, Existing, FileSystem, Refusal
+from aws.storages.base import Copy, Existing, FileSystem, Refusal, refuse_another
 from matrix.storages.base import FILE_SYSTEM_ID
 from matrix.terms.documents.parts import Part
 from matrix.terms.errors import FileSystemFailed
@@ -32,6 +31,31 @@ def create(token: str, tags: list[dict[str, str]], **request: Any) -> str:
         **request,
     )
     return str(created["FileSystem"]["FileSystemId"])
+
+
+def iops_and_zones(storage: Part, subnets: Sequence[str]) -> Described:
+    """Return the fields of a configuration for the IOPS that the matrix wants, and for a second zone."""
+    fields: Described = {}
+    if storage.get("iops"):
+        fields["DiskIopsConfiguration"] = {"Mode": "USER_PROVISIONED", "Iops": storage["iops"]}
+    if len(subnets) > 1:
+        fields["PreferredSubnetId"] = subnets[0]
+        # A route that FSx maintains leads to the endpoint; without this it would be in the VPC's main table only.
+        if network.route_table():
+            fields["RouteTableIds"] = [network.route_table()]
+    return fields
+
+
+def provisioned_iops(configuration: Mapping[str, Any]) -> int | None:
+    """Return the IOPS that the owner of an existing file system chose; None if FSx chose them."""
+    disk: Described = configuration.get("DiskIopsConfiguration", {})
+    return disk["Iops"] if disk.get("Mode") == "USER_PROVISIONED" else None
+
+
+def read_cache(storage: Part) -> Described:
+    """Return the read cache of a file system with Intelligent-Tiering, as FSx takes it."""
+    size = storage["readCacheGiB"]
+    return {"SizingMode": "USER_PROVISIONED", "SizeGiB": size} if size else {"SizingMode": "NO_CACHE"}
 
 
 class Fsx(FileSystem):
@@ -120,13 +144,11 @@ def refusals(storage: Part, wanted: Wanted) -> Iterator[Refusal]:
         yield Refusal(FILE_SYSTEM_ID, resource_id, rule, "write one that `aws fsx describe-file-systems` lists")
         return
     kind, state = f"{file_system['FileSystemType']} on {file_system['StorageType']}", file_system["Lifecycle"]
-    run = as_mapping(file_system.get("Tags", [])).get(RUN)
     if not wanted.is_kind(file_system) or state != "AVAILABLE":
         rule = f"is {kind}, {state}"
         yield Refusal(FILE_SYSTEM_ID, resource_id, rule, f"write one for {wanted.words} that is available")
-    elif run:
-        rule = f"was made by the run {run}, and is deleted with it"
-        yield Refusal(FILE_SYSTEM_ID, resource_id, rule, "write one of your own")
+    elif refusal := reach.of_a_run(FILE_SYSTEM_ID, resource_id, file_system.get("Tags", [])):
+        yield refusal
     else:
         yield from reach.otherwise(resource_id, storage, wanted.fields(file_system))
         yield from _out_of_reach(resource_id, file_system, wanted.ports)
@@ -152,8 +174,7 @@ def delete(resource_id: str, **how: Any) -> bool:
     fsx = client("fsx")
     try:
         file_system = describe(resource_id)
-        if not is_ours(as_mapping(file_system.get("Tags", []))):
-            raise FileSystemFailed(f"FSx {resource_id} was made by no run of this stack: it is left as it is")
+        refuse_another("FSx", resource_id, file_system.get("Tags", []))
         lifecycle = file_system["Lifecycle"]
         if lifecycle != "DELETING":
             _start_deletion(resource_id, lifecycle, how)

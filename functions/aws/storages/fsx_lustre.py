@@ -107,9 +107,8 @@ def _throughput(storage: Part) -> dict[str, Any]:
     """Return the arguments for a persistent one's speed: throughput per TiB, or throughput capacity and read cache."""
     if not is_tiered(storage):
         return {"PerUnitStorageThroughput": storage["throughputMBpsPerTiB"]}
-    cache = storage["readCacheGiB"]
-    sizing = {"SizingMode": "USER_PROVISIONED", "SizeGiB": cache} if cache else {"SizingMode": "NO_CACHE"}
-    return {"ThroughputCapacity": storage["throughputCapacityMBps"], "DataReadCacheConfiguration": sizing}
+    cache = fsx.read_cache(storage)
+    return {"ThroughputCapacity": storage["throughputCapacityMBps"], "DataReadCacheConfiguration": cache}
 
 
 def _is_measured(file_system: fsx.Described) -> bool:

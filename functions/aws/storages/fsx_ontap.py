@@ -11,9 +11,8 @@ from typing import Any
 
 from aws.stack import encryption, network
 from aws.stack.clients import client, listed
-from aws.stack.tags import as_mapping, is_ours
 from aws.storages import fsx
-from aws.storages.base import Copy, Existing, Refusal
+from aws.storages.base import Copy, Existing, Refusal, refuse_another
 from matrix.storages.base import FILE_SYSTEM_ID
 from matrix.storages.fsx_ontap import MULTI, PATH, VOLUME_SHARE
 from matrix.terms.documents.job import Mount
@@ -32,21 +31,14 @@ class FsxOntap(fsx.Fsx):
 
     def create(self, token: str, storage: Part, tags: list[dict[str, str]], *_: object) -> str:
         """Create the file system, or get the one that an earlier call with this token created; return its id."""
-        is_multi = storage["deploymentType"] == MULTI
-        subnets = network.subnets()[: 2 if is_multi else 1]
+        subnets = network.subnets()[: 2 if storage["deploymentType"] == MULTI else 1]
         configuration: dict[str, Any] = {
             "DeploymentType": storage["deploymentType"],
             "HAPairs": storage["haPairs"],
             "ThroughputCapacityPerHAPair": storage["throughputMBpsPerHaPair"],
             "AutomaticBackupRetentionDays": 0,
+            **fsx.iops_and_zones(storage, subnets),
         }
-        if storage.get("iops"):
-            configuration["DiskIopsConfiguration"] = {"Mode": "USER_PROVISIONED", "Iops": storage["iops"]}
-        if is_multi:
-            configuration["PreferredSubnetId"] = subnets[0]
-            # A route that FSx maintains leads to the endpoint; without this it would be in the VPC's main table only.
-            if network.route_table():
-                configuration["RouteTableIds"] = [network.route_table()]
         return fsx.create(
             token,
             tags,
@@ -141,8 +133,7 @@ class FsxOntap(fsx.Fsx):
             file_system = fsx.describe(resource_id)
         except service.exceptions.FileSystemNotFound:
             return True
-        if not is_ours(as_mapping(file_system.get("Tags", []))):
-            raise FileSystemFailed(f"FSx {resource_id} was made by no run of this stack: it is left as it is")
+        refuse_another("FSx", resource_id, file_system.get("Tags", []))
         if volumes := _volumes(resource_id):
             for volume in volumes:
                 request = {"OntapConfiguration": {"SkipFinalBackup": True}}
@@ -225,14 +216,14 @@ def _is_measured(file_system: fsx.Described) -> bool:
 
 def _fields(file_system: fsx.Described) -> dict[str, object]:
     settings = file_system["OntapConfiguration"]
-    provisioned, pairs = settings.get("DiskIopsConfiguration", {}), settings.get("HAPairs", 1)
+    pairs = settings.get("HAPairs", 1)
     return {
         "deploymentType": settings["DeploymentType"],
         "haPairs": pairs,
         "storageCapacityGiB": file_system["StorageCapacity"],
         "throughputMBpsPerHaPair": settings.get("ThroughputCapacityPerHAPair")
         or settings.get("ThroughputCapacity", 0) // pairs,
-        "iops": provisioned["Iops"] if provisioned.get("Mode") == "USER_PROVISIONED" else None,
+        "iops": fsx.provisioned_iops(settings),
     }
 
 

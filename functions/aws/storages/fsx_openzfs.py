@@ -37,18 +37,10 @@ class FsxOpenZfs(fsx.Fsx):
                     {"ClientConfigurations": [{"Clients": "*", "Options": ["rw", "crossmnt", "no_root_squash"]}]}
                 ],
             },
+            **fsx.iops_and_zones(storage, subnets),
         }
-        if storage.get("iops"):
-            configuration["DiskIopsConfiguration"] = {"Mode": "USER_PROVISIONED", "Iops": storage["iops"]}
-        if len(subnets) > 1:
-            configuration["PreferredSubnetId"] = subnets[0]
-            # A route that FSx maintains leads to the endpoint; without this it would be in the VPC's main table only.
-            if network.route_table():
-                configuration["RouteTableIds"] = [network.route_table()]
         if is_tiered(storage):
-            cache = storage["readCacheGiB"]
-            sizing = {"SizingMode": "USER_PROVISIONED", "SizeGiB": cache} if cache else {"SizingMode": "NO_CACHE"}
-            configuration["ReadCacheConfiguration"] = sizing
+            configuration["ReadCacheConfiguration"] = fsx.read_cache(storage)
         capacity = {} if is_tiered(storage) else {"StorageCapacity": storage["storageCapacityGiB"]}
         return fsx.create(
             token,
@@ -102,15 +94,14 @@ def _is_measured(file_system: fsx.Described) -> bool:
 
 def _fields(file_system: fsx.Described) -> dict[str, object]:
     settings = file_system["OpenZFSConfiguration"]
-    provisioned, cache = settings.get("DiskIopsConfiguration", {}), settings.get("ReadCacheConfiguration", {})
     is_tiering = file_system["StorageType"] == TIERING
     return {
         "deploymentType": settings["DeploymentType"],
         "storageType": file_system["StorageType"],
         "storageCapacityGiB": None if is_tiering else file_system["StorageCapacity"],
-        "readCacheGiB": cache.get("SizeGiB", 0) if is_tiering else None,
+        "readCacheGiB": settings.get("ReadCacheConfiguration", {}).get("SizeGiB", 0) if is_tiering else None,
         "throughputCapacityMBps": settings["ThroughputCapacity"],
-        "iops": provisioned["Iops"] if provisioned.get("Mode") == "USER_PROVISIONED" else None,
+        "iops": fsx.provisioned_iops(settings),
     }
 
 

@@ -1,10 +1,11 @@
-"""Reasons why the stack's instances could not mount an existing file system: its VPC, its interfaces' groups."""
+"""Reasons why an existing file system cannot be measured: a run made it, its VPC, its interfaces' groups."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from aws.stack import network
 from aws.stack.clients import client
+from aws.stack.tags import RUN, as_mapping
 from aws.storages.base import Refusal
 from matrix.storages.base import FILE_SYSTEM_ID
 from matrix.terms.documents.parts import StorageFields
@@ -24,6 +25,14 @@ def interfaces(ids: Iterable[str]) -> list[dict[str, Any]]:
         return []
     described: list[dict[str, Any]] = client("ec2").describe_network_interfaces(Filters=named)["NetworkInterfaces"]
     return described
+
+
+def of_a_run(field: str, resource_id: str, tags: Iterable[Mapping[str, str]]) -> Refusal | None:
+    """Return that a run made it, which also deletes it; None if its owner did. `field` has its id in the matrix."""
+    run = as_mapping(tags).get(RUN)
+    if not run:
+        return None
+    return Refusal(field, resource_id, f"was made by the run {run}, and is deleted with it", "write one of your own")
 
 
 def of_another_vpc(resource_id: str, theirs: Iterable[Mapping[str, Any]], vpc: str) -> Refusal | None:

@@ -12,11 +12,11 @@ from typing import Any
 
 from aws_lambda_powertools import Logger
 
-from aws.stack import encryption, network, tags
+from aws.stack import encryption, network
 from aws.stack.clients import client, listed
 from aws.stack.environment import environment
 from aws.storages import reach
-from aws.storages.base import Existing, FileSystem, Refusal
+from aws.storages.base import Existing, FileSystem, Refusal, refuse_another
 from aws.storages.prefixes import delete_objects
 from matrix.storages.base import FILE_SYSTEM_ID
 from matrix.terms.documents.job import ExportedTo, Mount
@@ -101,10 +101,8 @@ class S3Files(FileSystem):
             fix = "write one that is available, or wait until it is"
             yield Refusal(FILE_SYSTEM_ID, resource_id, f"is {file_system['status']}{why}", fix)
             return
-        owner = _tags(file_system).get(tags.RUN)
-        if owner:
-            rule = f"was made by the run {owner}, and is deleted with it"
-            yield Refusal(FILE_SYSTEM_ID, resource_id, rule, "write one of your own")
+        if refusal := reach.of_a_run(FILE_SYSTEM_ID, resource_id, _as_ec2(file_system)):
+            yield refusal
             return
         yield from reach.otherwise(resource_id, storage, _described_rules(resource_id))
         yield from _closed(file_system)
@@ -147,8 +145,7 @@ class S3Files(FileSystem):
             file_system = files.get_file_system(fileSystemId=resource_id)
         except files.exceptions.ResourceNotFoundException:
             return _empty(resource_id)
-        if not tags.is_ours(_tags(file_system)):
-            raise FileSystemFailed(f"S3 Files {resource_id} was made by no run of this stack: it is left as it is")
+        refuse_another("S3 Files", resource_id, _as_ec2(file_system))
         _mark(file_system)
         try:
             for target in _mount_targets(resource_id):
@@ -272,10 +269,6 @@ def _of_stack() -> Iterator[Described]:
             yield files.get_file_system(fileSystemId=each["fileSystemId"])
         except files.exceptions.ResourceNotFoundException:
             continue  # deleted since it was listed
-
-
-def _tags(file_system: Described) -> dict[str, str]:
-    return tags.as_mapping(_as_ec2(file_system))
 
 
 def _as_ec2(file_system: Described) -> list[dict[str, str]]:
