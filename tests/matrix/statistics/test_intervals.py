@@ -28,10 +28,7 @@ def test_five_instances_have_no_interval_and_six_have():
 
 def test_two_repetitions_of_a_shared_storage_have_no_interval():
     assert intervals(drawn(50, 2, is_shared=True), (50, 90)) == {}
-    assert why_none(drawn(50, 2, is_shared=True)) == (
-        "not replicated: all instances share the storage, and 2 repetitions cannot show how much it differs from one "
-        "to the next; an interval needs at least 3"
-    )
+    assert "2 repetitions" in (why_none(drawn(50, 2, is_shared=True)) or "")
     assert percentile_interval(drawn(50, 3, is_shared=True), 50) is not None
     assert percentile_interval(drawn(50, 2), 50) is not None
 
