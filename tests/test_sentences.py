@@ -19,7 +19,7 @@ from matrix.answer.decision import decide
 from matrix.published.yocto_run import yocto_run
 from matrix.terms.documents import compared
 from matrix.terms.findings import bottlenecks
-from matrix.terms.findings.finding import DocumentOf, Finding
+from matrix.terms.findings.finding import Finding
 from matrix.terms.findings.replication import describe_needed, describe_shortage, shortage_words_of
 from matrix.terms.findings.risks import Risk
 from matrix.terms.findings.verdicts import Difference, Lost, Verdict
@@ -478,7 +478,7 @@ def test_sentences_are_those_of_the_snapshot(title):
 def test_each_finding_has_an_example_that_fits_its_schema(family, examples):
     assert {example["code"] for example in examples} == family.kinds.keys()
     for example in examples:
-        TypeAdapter(Annotated[dict[str, Any], DocumentOf(family)]).validate_python(example, strict=True)
+        TypeAdapter(Annotated[dict[str, Any], family]).validate_python(example, strict=True)
         assert family.read(example).document == example
 
 

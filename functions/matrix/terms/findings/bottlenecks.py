@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Literal
 
-from matrix.terms.findings.finding import DocumentOf, Finding
+from matrix.terms.findings.finding import Finding
 from matrix.terms.quantities import instant, number
 
 GIB = 2.0**30
@@ -256,6 +256,6 @@ class NetworkAllowances(Unseen):
     words = "EC2's network allowances: neither the network card nor ethtool counts them"
 
 
-LimitUseDocument = Annotated[dict[str, Any], DocumentOf(LimitUse)]
-NextStepDocument = Annotated[dict[str, Any], DocumentOf(NextStep)]
-UnseenDocument = Annotated[dict[str, Any], DocumentOf(Unseen)]
+LimitUseDocument = Annotated[dict[str, Any], LimitUse]
+NextStepDocument = Annotated[dict[str, Any], NextStep]
+UnseenDocument = Annotated[dict[str, Any], Unseen]

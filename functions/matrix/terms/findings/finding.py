@@ -3,7 +3,6 @@
 import re
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, fields
-from types import NoneType
 from typing import (
     Annotated,
     Any,
@@ -14,7 +13,6 @@ from typing import (
     Union,
     cast,
     dataclass_transform,
-    get_args,
     get_type_hints,
 )
 
@@ -28,8 +26,9 @@ CAPITAL = re.compile(r"(?<!^)(?=[A-Z])")
 class Finding:
     """A statement about a run. Its document has its fields and `code` as keys.
 
-    A direct subclass is a family, such as all warnings, which may stand in the same place of a document. The code of
-    its classes is their name, `SlowTail` is `slow-tail`, unless they give another; "" is for a base of several.
+    A direct subclass is a family, such as all warnings, which may stand in the same place of a document. The code of a
+    class is its name, `SlowTail` is `slow-tail`, unless it gives another; "" is for a base of several. The type of the
+    documents is `Annotated[dict[str, Any], Family]`: pydantic then checks them by the fields of their class.
     """
 
     code: ClassVar[str]
@@ -65,40 +64,29 @@ class Finding:
         values = ((each, getattr(self, each.name)) for each in fields(self))
         return {"code": self.code} | {each.name: value for each, value in values if value != each.default}
 
+    @classmethod
+    def __get_pydantic_core_schema__(cls, _: object, handler: Any) -> Any:
+        # Imported here: `matrix --help` need not wait for pydantic.
+        from pydantic import Discriminator
+
+        kinds: Any = Union[tuple(map(_document_type, cls.kinds.values()))]  # noqa: UP007
+        # An error is then about the field of a finding's own class, not about the codes of all others.
+        return handler.generate_schema(Annotated[kinds, Discriminator("code")])
+
     @property
     def sentence(self) -> str:
         """What it says, what that does to the result, and what to change."""
         return self.words.format_map(vars(self))
 
 
-@dataclass(frozen=True)
-class DocumentOf:
-    """The type of the documents of a family, for pydantic: `Annotated[dict[str, Any], DocumentOf(CellWarning)]`."""
-
-    family: type[Finding]
-
-    def __get_pydantic_core_schema__(self, _: object, handler: Any) -> Any:
-        # Imported here: `matrix --help` need not wait for pydantic.
-        from pydantic import Discriminator
-
-        kinds: Any = Union[tuple(map(_document_type, self.family.kinds.values()))]  # noqa: UP007
-        # An error is then about the field of a finding's own class, not about the codes of all others.
-        return handler.generate_schema(Annotated[kinds, Discriminator("code")])
-
-
 def _document_type(kind: type[Any]) -> type:
     """Return a TypedDict with the code and the fields of a finding; those with a default may be absent."""
     types = get_type_hints(kind, include_extras=True)
     keys: dict[str, Any] = {
-        each.name: types[each.name] if each.default is MISSING else NotRequired[_without_none(types[each.name])]
+        each.name: types[each.name] if each.default is MISSING else NotRequired[types[each.name]]
         for each in fields(kind)
     }
     document: Any = TypedDict(kind.__name__, {"code": Literal[kind.code], **keys})  # type: ignore[misc]
     # A schema has the descriptions of the class.
     document.__doc__, document.__module__ = kind.__doc__, kind.__module__
     return cast("type", document)
-
-
-def _without_none(kind: Any) -> Any:
-    kinds = tuple(each for each in get_args(kind) if each is not NoneType)
-    return Union[kinds] if NoneType in get_args(kind) else kind  # noqa: UP007

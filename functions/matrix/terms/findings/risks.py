@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Annotated, Any
 
 from matrix.terms.findings.credits import OnCredits, describe_credits
-from matrix.terms.findings.finding import DocumentOf, Finding
+from matrix.terms.findings.finding import Finding
 from matrix.terms.findings.replication import Shortage, describe_not_replicated
 from matrix.terms.quantities import rough_duration, times
 
@@ -125,7 +125,7 @@ class CostIncomplete(Risk):
     words = "its cost is without {missing}"
 
 
-RiskDocument = Annotated[dict[str, Any], DocumentOf(Risk)]
+RiskDocument = Annotated[dict[str, Any], Risk]
 
 
 def describe_too_few(several: Sequence[TooFewSamples], where: str = ", ") -> str:

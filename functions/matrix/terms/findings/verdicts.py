@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, ClassVar
 
-from matrix.terms.findings.finding import DocumentOf, Finding
+from matrix.terms.findings.finding import Finding
 from matrix.terms.findings.replication import Shortage, describe_not_replicated
 from matrix.terms.quantities import factor
 
@@ -66,7 +66,7 @@ class NoCell(Lost):
         return f"not measured: {'the source has no such row' if self.of_source else 'the run has no such cell'}"
 
 
-LostDocument = Annotated[dict[str, Any], DocumentOf(Lost)]
+LostDocument = Annotated[dict[str, Any], Lost]
 
 
 # --- beside the fastest one -------------------------------------------------------------------------------------------
@@ -121,7 +121,7 @@ class NotTested(Difference):
     words = ""
 
 
-DifferenceDocument = Annotated[dict[str, Any], DocumentOf(Difference)]
+DifferenceDocument = Annotated[dict[str, Any], Difference]
 
 
 # --- the verdict ------------------------------------------------------------------------------------------------------
@@ -211,7 +211,7 @@ class Misses(OfObjective):
         return f"misses the limit by {100 * self.margin:.0f} %"
 
 
-VerdictDocument = Annotated[dict[str, Any], DocumentOf(Verdict)]
+VerdictDocument = Annotated[dict[str, Any], Verdict]
 
 
 def describe_distance(ratio: float, direction: str) -> str:

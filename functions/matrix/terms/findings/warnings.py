@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from typing_extensions import TypedDict
 
-from matrix.terms.findings.finding import DocumentOf, Finding
+from matrix.terms.findings.finding import Finding
 from matrix.terms.metrics import METRICS, readable
 from matrix.terms.quantities import number, quantity, times
 
@@ -388,7 +388,7 @@ class OfSource(Quoted):
     """Doubts about published figures."""
 
 
-WarningDocument = Annotated[dict[str, Any], DocumentOf(CellWarning)]
+WarningDocument = Annotated[dict[str, Any], CellWarning]
 
 
 def _percent(share: float) -> str:
