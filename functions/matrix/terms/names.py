@@ -41,7 +41,7 @@ HEADLINE_PARAMS = frozenset(
         *("pages_per_request", "offsets", "operation", "object_bytes", RATE, "p99_at_most_ms"),
         *PACING,
         # A point has these only if they differ from the default.
-        *("data", "build_directory", "work_directory", "source_volume_type", "source_volume_gib", "sizes"),
+        *("data", "on", "build_directory", "work_directory", "source_volume_type", "source_volume_gib", "sizes"),
     }
 )
 # Effect of `sync` of dd, touch and metadata, by its value (docs/workloads.md).

@@ -33,7 +33,7 @@ OTHERS = {
     "sourceVolumeGiB": 50, "sourceVolumeType": "gp2", "stonewall": "first", "sync": "each", "threads": [2],
     "tool": "parallel", "keysPerDelete": 2, "keysPerList": 2, "prefixes": 2, "requests": 2000,
     "mix": {"get": 3, "delete": 1}, "totalSize": "128MiB", "verify": True, "workDirectory": "local",
-    "data": "shared", "sizes": "exponential", "jobFile": "[other]\nrw=read\nsize=1m\n",
+    "data": "shared", "on": "leader", "sizes": "exponential", "jobFile": "[other]\nrw=read\nsize=1m\n",
     "metrics": {"tps": TPS | {"pattern": "^latency = ([0-9.]+)"}}, "device": True,
 }  # fmt: skip
 SPECIAL = {

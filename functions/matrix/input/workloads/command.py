@@ -60,7 +60,7 @@ class CommandWorkload(ShellWorkload):
     """Runs any shell command; judged by duration_s unless primaryMetric names another."""
 
     timed: ClassVar[str] = "command"
-    setting_apart: ClassVar[tuple[str, ...]] = ("work_directory",)
+    setting_apart: ClassVar[tuple[str, ...]] = ("on", "work_directory")
     primary_metric: ClassVar[str] = "duration_s"
     yields: ClassVar[frozenset[str]] = frozenset({"command_cpu_s"})
     assumption: ClassVar[str] = (
