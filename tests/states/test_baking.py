@@ -15,6 +15,7 @@ import reap
 import record_failed_image
 from aws.ec2 import images, instances
 from aws.records import bucket, plans, table
+from aws.stack.clients import client
 from aws.teardown import reaping, receipts
 from local.corrections import images as corrections
 from matrix.terms.errors import ImageFailed
@@ -300,8 +301,8 @@ def test_a_run_that_fails_once_its_image_is_there_does_not_wait_for_the_image_to
 
 def test_reap_takes_images_away_only_when_asked_and_when_no_run_is_running(stack, context, monkeypatch):
     baked(context)
-    running = [{"executions": [{}]}]
-    real = reaping.client("stepfunctions")
+    running = [{"executions": [{"name": "r"}]}]
+    real = client("stepfunctions")
     monkeypatch.setattr(reaping._RunningRuns, "_ask", staticmethod(lambda _: False))
     monkeypatch.setattr(real, "get_paginator", lambda _: type("Pages", (), {"paginate": lambda *_, **__: running})())
 
@@ -323,7 +324,7 @@ def test_images_of_others_are_never_taken_away(stack, context, monkeypatch):
     ec2.create_image(InstanceId=theirs["InstanceId"], Name="theirs")
     pages = [{"executions": []}]
     monkeypatch.setattr(
-        reaping.client("stepfunctions"),
+        client("stepfunctions"),
         "get_paginator",
         lambda _: type("Pages", (), {"paginate": lambda *_, **__: pages})(),
     )
