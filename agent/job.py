@@ -6,17 +6,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from agent.peers import Peers
-
-
-@dataclass(frozen=True)
-class BarrierRule:
-    """The start barrier before each step."""
-
-    poll_s: float  # between two polls of the gate
-    margin_s: float  # from the opening of a gate to the start
-    request_s: float  # that one request about a gate may take
-    timeout_s: float
+    from agent.board.barrier import BarrierRule
+    from agent.board.peers import Peers
 
 
 @dataclass(frozen=True)

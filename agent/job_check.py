@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from agent import mounts, workloads
+from agent.board.barrier import BarrierRule
 from agent.errors import JobInvalid
-from agent.job import BarrierRule, Job, Step
+from agent.job import Job, Step
 
 SCHEMA = 1
 BARRIER = ("poll_s", "margin_s", "request_s", "timeout_s")

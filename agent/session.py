@@ -9,7 +9,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from agent import calibration, mounts, peers, samples, workloads
+from agent import calibration, mounts, samples, workloads
+from agent.board import peers
 from agent.board.barrier import Barrier, sleep_until
 from agent.board.blackboard import stored_name
 from agent.board.bundle import Bundle

@@ -12,6 +12,7 @@ from __future__ import annotations
 import random
 import threading
 import time
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from agent.board.meeting import Unanswered
@@ -22,7 +23,6 @@ from contract.keys import instance_of
 
 if TYPE_CHECKING:
     from agent.board.meeting import Meeting
-    from agent.job import BarrierRule
 
 # time.sleep wakes up to about 1 ms late, so the last 2 ms are spent polling the clock.
 SPIN_S = 0.002
@@ -32,6 +32,16 @@ ROSTER_S = 0.3
 # ready mark and the listing, at this step or the one before, up to this limit. The margins on AWS are longer.
 MAX_BUSY_MARGIN_S = 1.0
 _DICE = random.SystemRandom()
+
+
+@dataclass(frozen=True)
+class BarrierRule:
+    """How long the parts of a start barrier may take."""
+
+    poll_s: float  # between two polls of the gate
+    margin_s: float  # from the opening of a gate to the start
+    request_s: float  # that one request about a gate may take
+    timeout_s: float
 
 
 class Barrier:

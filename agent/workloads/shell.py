@@ -8,17 +8,16 @@ from typing import TYPE_CHECKING, Any, Callable
 
 from agent.errors import JobInvalid
 from agent.machine.workspace import DEFAULT_CACHE, Workspace
-from agent.peers import LeadingTrial, ServingTrial
 from agent.programs import containers
 from agent.programs import tools as tool_box
 from agent.programs.containers import Container, Network
 from agent.programs.processes import Armed, Command, Ended, run
 from agent.workloads import printed, read, uploads
-from agent.workloads.trial import Outcome, Trial, integer_problems
+from agent.workloads.trial import LeadingTrial, Outcome, ServingTrial, Trial, integer_problems
 
 if TYPE_CHECKING:
+    from agent.board.peers import Peers
     from agent.job import Job, Step
-    from agent.peers import Peers
 
 # Paths of the step's folder and the cache inside a container.
 WORK, CACHE = "/workspace", "/cache"

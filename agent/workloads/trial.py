@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from threading import Timer
-from typing import Any, Callable
+from typing import TYPE_CHECKING, Any, Callable
 
 from agent.errors import ToolFailed
 from agent.machine.steady_state import Steadiness
 from agent.programs.processes import Armed, Ended
+
+if TYPE_CHECKING:
+    from agent.board.peers import Peers
 
 
 @dataclass
@@ -66,6 +69,30 @@ class ImpatientTrial(Trial):
             raise
         finally:
             patience.cancel()
+
+
+@dataclass
+class LeadingTrial(Trial):
+    """The leader's command, at whose end the others may go on."""
+
+    peers: Peers
+    step: int
+
+    def run(self) -> list[Ended]:
+        try:
+            return super().run()
+        finally:
+            self.peers.end(self.step)
+
+
+@dataclass
+class ServingTrial(LeadingTrial):
+    """What the others do meanwhile: they wait, and run what the leader asks for."""
+
+    def run(self) -> list[Ended]:
+        self.armed.release()
+        self.peers.await_end(self.step)
+        return self.armed.wait()
 
 
 def integer_problems(params: dict[str, Any], **least: int) -> list[str]:

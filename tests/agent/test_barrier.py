@@ -15,11 +15,10 @@ from botocore.exceptions import ClientError
 from support.agent_cloud import BUCKET
 
 from agent.board import barrier
-from agent.board.barrier import Barrier
+from agent.board.barrier import Barrier, BarrierRule
 from agent.board.blackboard import Bucket, new_client, new_session
 from agent.board.meeting import Meeting, Unanswered
 from agent.errors import BarrierTimeout, BlackboardUnavailable, GateForged
-from agent.job import BarrierRule
 from contract import gates
 from contract.keys import MeetingPlace
 

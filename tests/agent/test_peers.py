@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from agent import peers
+from agent.board import peers
 
 NONCE = "0123456789abcdef0123456789abcdef"  # pragma: allowlist secret
 ADDRESSES = {"i-1": "10.77.3.1", "i-2": "10.77.3.2"}

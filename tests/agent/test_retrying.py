@@ -15,12 +15,11 @@ from support.failing import Failing, MeetingS3
 
 from agent import mounts, retrying
 from agent.board import barrier
-from agent.board.barrier import Barrier
+from agent.board.barrier import Barrier, BarrierRule
 from agent.board.blackboard import get_range
 from agent.board.heartbeat import Heartbeat
 from agent.board.meeting import Meeting
 from agent.errors import BarrierTimeout, BlackboardUnavailable, MetadataUnavailable, MountFailed, ToolFailed
-from agent.job import BarrierRule
 from agent.machine import metadata
 from agent.mounts import directory, nfs
 from agent.programs import containers

@@ -27,9 +27,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent.errors import WorkIncomplete
-from agent.programs.processes import Ended
 from agent.retrying import GaveUp, NotYet, patience, retried
-from agent.workloads.trial import Trial
 
 if TYPE_CHECKING:
     from agent.board.meeting import Meeting
@@ -44,7 +42,7 @@ _CLIENT = """\
 #!{python}
 import sys
 sys.path.insert(0, {place!r})
-from agent import peers
+from agent.board import peers
 sys.exit(peers.on_host({token!r}, {port}, sys.argv[1:]))
 """
 
@@ -67,7 +65,7 @@ class Peers:
     def variables(self, scratch: Path) -> dict[str, str]:
         """Return the variables of the leader's command; ON_HOST is a program that takes a host and a command."""
         program = scratch / "on-host"
-        place = str(Path(__file__).parents[1])
+        place = str(Path(__file__).parents[2])
         program.write_text(_CLIENT.format(python=sys.executable, place=place, token=self.token, port=self.port))
         program.chmod(0o700)
         return {"HOSTS": ",".join(self.hosts), "LEADER": self.hosts[0], "ON_HOST": str(program)}
@@ -88,30 +86,6 @@ class Peers:
         """Wait until the leader has ended a step. The deadline of the cell ends a wait for a leader that has died."""
         with self._said:
             self._said.wait_for(lambda: step in self._ended)
-
-
-@dataclass
-class LeadingTrial(Trial):
-    """The leader's command, at whose end the others may go on."""
-
-    peers: Peers
-    step: int
-
-    def run(self) -> list[Ended]:
-        try:
-            return super().run()
-        finally:
-            self.peers.end(self.step)
-
-
-@dataclass
-class ServingTrial(LeadingTrial):
-    """What the others do meanwhile: they wait, and run what the leader asks for."""
-
-    def run(self) -> list[Ended]:
-        self.armed.release()
-        self.peers.await_end(self.step)
-        return self.armed.wait()
 
 
 @contextlib.contextmanager
