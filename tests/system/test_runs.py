@@ -155,6 +155,18 @@ def test_a_command_reads_the_cache_that_one_instance_has_filled_and_is_judged_by
     assert run.left_behind() == {}
 
 
+def test_a_quota_refusal_is_told_by_its_name_and_smaller_fleets_are_measured(cloud: Cloud):
+    fleets = [{"instanceType": "m6i.large", "count": [5, 1]}]
+
+    run = cloud.run("quota", matrix(storage=[EBS | {"name": "ebs"}], workload=[TOUCH | {"name": "t"}], fleet=fleets))
+
+    cells = {cell["id"]: cell for cell in run.summary()["cells"]}
+    assert cells["ebs.t.m6i.large-x5"]["error"]["name"] == "QuotaExceeded"
+    assert "Service Quotas" in cells["ebs.t.m6i.large-x5"]["error"]["message"]
+    assert cells["ebs.t.m6i.large-x1"]["state"] == "measured"
+    assert run.left_behind() == {}
+
+
 def test_a_cache_that_cannot_be_filled_fails_the_cells_that_need_it_and_nothing_is_launched_for_them(cloud: Cloud):
     build = {"type": "build", "name": "b", "populate": "exit 7", "build": "true", "expectedSeconds": 1}
 
