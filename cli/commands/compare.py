@@ -20,6 +20,7 @@ from cli.target.pages import write_page
 from cli.target.place import Place
 from matrix.tables.compared_table import compared_table
 from matrix.terms.documents.compared import ComparedPair, ComparedRuns
+from matrix.terms.quantities import count_of
 
 DEFAULT_THRESHOLD = "5%"
 LARGEST_PERCENT = 1000
@@ -200,8 +201,8 @@ def _verdict(document: ComparedRuns) -> Text:
     own = [f"of {metric} {100 * share:g} %" for metric, share in document.get("thresholds", {}).items()]
     slower, threshold = document["regressions"], ", ".join([f"{100 * document['threshold']:g} %", *own])
     if slower:
-        cells = "cell" if slower == 1 else "cells"
-        return Text(f"{slower} {cells} slower by more than {threshold} and by more than chance explains", "bold red")
+        cells = count_of(slower, "cell")
+        return Text(f"{cells} slower by more than {threshold} and by more than chance explains", "bold red")
     undecided = sum(pair["verdict"] == "cannot tell" for pair in document["compared"])
     but = f"; of {undecided} it cannot be told" if undecided else ""
     return Text(f"no cell is shown to be slower by more than {threshold}{but}", "yellow" if undecided else "green")

@@ -15,7 +15,7 @@ from cli.tables import rich_tables
 from cli.target import past
 from cli.target.place import Place
 from matrix.terms.metrics import metric_title
-from matrix.terms.quantities import quantity
+from matrix.terms.quantities import count_of, quantity
 
 if TYPE_CHECKING:
     from matrix.answer.history import KeptRun, Track
@@ -61,7 +61,7 @@ def history(
             several = tracks
         _show(terminal.stdout(), several, runs)
         if once := len(tracks) - len(several):
-            points = "1 test point" if once == 1 else f"{once:,} test points"
+            points = count_of(once, "test point")
             terminal.print_wrapped(terminal.stdout(), f"{points} measured by one run only: --all")
 
 

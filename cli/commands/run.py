@@ -26,7 +26,7 @@ from cli.target.run_documents import RunDocuments
 from cli.target.service import Service
 from cli.target.workdir import run_folder
 from matrix.terms.keys import RUN_PATTERN
-from matrix.terms.quantities import rough_duration
+from matrix.terms.quantities import count_of, rough_duration
 
 # Suffix of a run's name if the user agreed to a second plan; a name has 80 characters at most.
 AGAIN = "-again"
@@ -257,8 +257,8 @@ def _agree(planned: Planned, ready: Callable[[], Service], *, asked_from_pipe: b
     """Show the cost, connect by `ready`, which says what AWS lacks here, and continue only if the user agrees."""
     console = terminal.stderr()
     sentence = plan_tables.cost_sentence(planned.plan)
-    count = planned.plan["totals"]["cells"]
-    console.print(f"{planned.plan['name']}: {count} cell{'' if count == 1 else 's'}, cost {sentence}")
+    cells = count_of(planned.plan["totals"]["cells"], "cell")
+    console.print(f"{planned.plan['name']}: {cells}, cost {sentence}")
     for warning in planned.plan["warnings"]:
         if warning["path"] == "prices":
             terminal.print_wrapped(console, f"Note: {warning['message']}")

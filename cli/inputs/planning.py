@@ -14,6 +14,7 @@ from rich.text import Text
 from cli.messages.errors import CommandError, ExitCode
 from matrix.terms.documents.plan import PlanDocument
 from matrix.terms.problems import HERE
+from matrix.terms.quantities import count_of
 
 if TYPE_CHECKING:
     from matrix.check.read import CheckedMatrix
@@ -92,7 +93,7 @@ def show_problems(console: Console, file: Path, problems: dict[str, Any]) -> Non
     listed = problems["problems"]
     name = "standard input" if file == STDIN else str(file)
     count = len(listed) + problems.get("further_problems", 0)
-    console.print(Text(f"{name}: {count} {'problem' if count == 1 else 'problems'}, nothing was started", "bold red"))
+    console.print(Text(f"{name}: {count_of(count, 'problem')}, nothing was started", "bold red"))
     grid = Table.grid(padding=(0, 1))
     grid.add_column(justify="right")
     grid.add_column(overflow="fold")

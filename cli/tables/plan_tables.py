@@ -16,7 +16,7 @@ from matrix.tables.plan_table import assumed_mark, plan_table
 from matrix.terms.documents.parts import CostRange
 from matrix.terms.documents.plan import PlanDocument, PlanFileSystem, PlanUse
 from matrix.terms.names import describe_fleet
-from matrix.terms.quantities import cents, number, rough_duration
+from matrix.terms.quantities import cents, count_of, number, rough_duration
 from matrix.terms.sentences import first_of
 
 # The path of warnings about the budget.
@@ -139,7 +139,7 @@ def cells(plan: PlanDocument) -> Iterator[Text]:
             populated = ", with a cache to fill" if system.get("populate") else ""
             yield Text.assemble((system["id"], "bold"), f"  {names[system['id']]}{populated}")
         count, points = len(cell["steps"]), len(cell["points"])
-        steps = f"{count} step{'' if count == 1 else 's'} of {points} point{'' if points == 1 else 's'}"
+        steps = f"{count_of(count, 'step')} of {count_of(points, 'point')}"
         time, cost = rough_duration(cell["expected_s"]), money_range(cell["cost_usd"])
         yield Text(f"  {cell['id']}: {describe_fleet(cell['fleet'])}, {steps}, {time}, {cost}")
 
@@ -159,8 +159,9 @@ def totals(plan: PlanDocument) -> list[str]:
     return [
         f"Cost:  {cost_sentence(plan)} on AWS",
         f"Time:  about {rough_duration(60 * math.ceil(whole['expected_s'] / 60)).removesuffix(' 00s')}",
-        f"Cells: {whole['cells']:,}{each}, with {whole['points']:,} test points and {whole['steps']:,} steps, on"
-        f" {whole['instances']:,} instances, together {number(whole['instance_hours'])} hours",
+        f"Cells: {whole['cells']:,}{each}, with {count_of(whole['points'], 'test point')} and"
+        f" {count_of(whole['steps'], 'step')}, on {count_of(whole['instances'], 'instance')}, together"
+        f" {number(whole['instance_hours'])} hours",
     ]
 
 

@@ -12,6 +12,7 @@ from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.figures import NOT_CARRIED_NOTE
 from matrix.terms.measured import judged_metrics
 from matrix.terms.names import reading_order
+from matrix.terms.quantities import count_of
 from matrix.terms.sentences import ENVIRONMENT_NOTES, left_behind_lines
 from matrix.text.warnings import warning_lines
 
@@ -51,6 +52,6 @@ def show_warnings(console: Console, summary: SummaryDocument, *, are_all: bool =
     for warning in shown:
         terminal.print_wrapped(console, Text.assemble(("Warning: ", "yellow"), warning))
     if len(warnings) > len(shown):
-        more = len(warnings) - len(shown)
-        rest = f"and {more} more kind{'' if more == 1 else 's'}: matrix results {summary['run']} --warnings"
+        more = count_of(len(warnings) - len(shown), "more kind")
+        rest = f"and {more}: matrix results {summary['run']} --warnings"
         terminal.print_wrapped(console, rest)

@@ -334,6 +334,8 @@ FIO_JOB_FILES = [
 
 # A fio workload with one option: (option, value, code). The problem is at the option.
 FIO_OPTIONS = [
+    ("options", {"rw": "read"}, "option-unknown"),
+    ("data", "shared", "option-unknown"),
     *[("bs", value, "option-value") for value in ({"a": 1}, None, "4k;x")],
     *[("bs", value, "values-can-be-read") for value in ("banana", "4kk", ["4k", "-4k"], 0, ",", "3.5k")],
     ("bs", [], "too-short"),

@@ -15,7 +15,7 @@ from matrix.terms.names import (
     reading_order,
 )
 from matrix.terms.objectives import describe_limit, missed_questions, misses_objective, unshown_questions
-from matrix.terms.quantities import ABSENT
+from matrix.terms.quantities import ABSENT, count_of
 from matrix.terms.sentences import (
     ENVIRONMENT_NOTES,
     error_text,
@@ -129,8 +129,8 @@ def _warnings(summary: SummaryDocument) -> Iterator[str]:
     if not warnings:
         return
     more = len(warnings) - MAX_WARNINGS
-    kinds = "kind" if more == 1 else "kinds"
-    rest = [f"- and {more} more {kinds}: `matrix results {summary['run']} --format markdown`"] if more > 0 else []
+    report = f"`matrix results {summary['run']} --format markdown`"
+    rest = [f"- and {count_of(more, 'more kind')}: {report}"] if more > 0 else []
     yield "\n".join(["**Warnings**", "", *(f"- {inline(_cut(each))}" for each in warnings[:MAX_WARNINGS]), *rest])
 
 

@@ -24,7 +24,7 @@ from matrix.terms.figures import NOT_CARRIED_NOTE
 from matrix.terms.grouping import grouped
 from matrix.terms.measured import measured
 from matrix.terms.metrics import metric_title
-from matrix.terms.quantities import ABSENT, quantity
+from matrix.terms.quantities import ABSENT, count_of, quantity
 from matrix.terms.verdicts import leading
 from matrix.text.decisions import NEAR, sale_note
 from matrix.text.glossary import GLOSSARY
@@ -196,9 +196,7 @@ def warnings(view: View) -> Markup:
     rows = [tag("li", warning) for warning in about_run]
     rows += [tag("li", first, *_alike(others)) for kind in kinds for first, *others in [kind.lines]]
     shown, rest = rows[:MAX_WARNINGS], rows[MAX_WARNINGS:]
-    more = (
-        [details(f"{len(rest)} more kind{'' if len(rest) == 1 else 's'} of warnings", tag("ul", *rest))] if rest else []
-    )
+    more = [details(f"{count_of(len(rest), 'more kind')} of warnings", tag("ul", *rest))] if rest else []
     title = f"Warnings ({count}" + (f", {len(rows)} kinds)" if len(rows) < count else ")")
     body = [tag("ul", *shown), *more] if rows else [tag("p", "None.")]
     return tag("section", tag("h2", title), *body, id="warnings")

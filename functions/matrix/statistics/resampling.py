@@ -38,6 +38,7 @@ from matrix.statistics.uncertainty import (
     of_successive,
 )
 from matrix.terms.findings.replication import MIN_LAUNCHES, MIN_REPETITIONS, NOT_REPLICATED, Shortage, shortages_of
+from matrix.terms.quantities import count_of
 
 DRAWS = 999
 # The same samples must give the same interval, in the Lambda function and on a laptop.
@@ -91,7 +92,7 @@ def why_none(values: FleetValues) -> str | None:
         return f"{_too_few(count, 'instance')} (`count`), or {MIN_LAUNCHES} `launches`"
     if values.is_shared and repetitions < MIN_REPETITIONS:
         return (
-            f"{NOT_REPLICATED}: all instances share the storage, and {_counted(repetitions, 'repetition')} cannot show "
+            f"{NOT_REPLICATED}: all instances share the storage, and {count_of(repetitions, 'repetition')} cannot show "
             f"how much it differs from one to the next; an interval needs at least {MIN_REPETITIONS}"
         )
     return None
@@ -121,11 +122,7 @@ def resampled(values: FleetValues) -> str:
 
 
 def _too_few(count: int, unit: str, least: int = MIN_UNITS) -> str:
-    return f"{_counted(count, unit)}: an interval needs at least {least}"
-
-
-def _counted(count: int, unit: str) -> str:
-    return f"{count} {unit}{'' if count == 1 else 'es' if unit.endswith('ch') else 's'}"
+    return f"{count_of(count, unit)}: an interval needs at least {least}"
 
 
 def _between_launches(values: FleetValues, levels: Sequence[float]) -> dict[float | str, Uncertainty]:

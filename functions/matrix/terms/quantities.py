@@ -26,6 +26,11 @@ def rough_duration(seconds: float) -> str:
     return f"{minutes}m {rest:02d}s" if minutes else f"{rest}s"
 
 
+def count_of(count: int, unit: str) -> str:
+    """Write a number of things: `1 instance`, `1,200 instances`, `3 launches`."""
+    return f"{count:,} {unit}{'' if count == 1 else 'es' if unit.endswith('ch') else 's'}"
+
+
 LEAST_DECIMAL = 1e-6
 
 

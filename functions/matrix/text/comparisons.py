@@ -2,6 +2,7 @@
 
 from matrix.terms.documents.compared import ComparedPoint, ComparisonDocument
 from matrix.terms.findings.replication import LAUNCHED_ONCE
+from matrix.terms.quantities import count_of
 
 # Points that a message names.
 MAX_NAMED = 2
@@ -18,7 +19,7 @@ def describe_comparison_briefly(comparison: ComparisonDocument) -> str:
 def comparison_lines(comparison: ComparisonDocument) -> list[str]:
     """Return the verdict with its evidence, the largest changes and the limits of the intervals, a line each."""
     base = _base(comparison)
-    points = f"{comparison['points']} point{'' if comparison['points'] == 1 else 's'}"
+    points = count_of(comparison["points"], "point")
     undecided = f"; {comparison['unjudged']} cannot be judged" if comparison["unjudged"] else ""
     match comparison["verdict"]:
         case "not-compared":

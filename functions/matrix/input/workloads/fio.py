@@ -50,6 +50,13 @@ def _one_reason(value: object, validate: ValidatorFunctionWrapHandler) -> object
         raise _refusal("option_value", rule, 'for example "4k" or 16, or a list of them') from None
 
 
+# Keys that people expect here, from other tools or from other workloads.
+_EXPECTED_KEYS = {
+    "options": 'write each option beside "type", for example {"type": "fio", "rw": "randread", "bs": "4k"}',
+    "data": 'leave it out, since each instance reads files of its own; a workload of type "read" has data "shared"',
+}
+
+
 def _ours_to_pass(name: str) -> str:
     """Refuse a key that is not an option of a benchmark."""
     if name in OPTIONS:
@@ -57,7 +64,12 @@ def _ours_to_pass(name: str) -> str:
     if name in OWNED:
         raise _refusal("option_owned", f"this option of fio is not yours to set: {OWNED[name]}", "leave it out")
     close = difflib.get_close_matches(name[:40], [*OPTIONS, "type", "name"], n=1)
-    fix = f"did you mean {close[0]}?" if close else "leave it out; docs/matrix-format.md lists what can be set"
+    fix = (
+        f"did you mean {close[0]}?"
+        if close and close[0] != name
+        else "leave it out; docs/matrix-format.md lists what can be set"
+    )
+    fix = _EXPECTED_KEYS.get(name, fix)
     raise _refusal("option_unknown", "is not an option of fio that a matrix may set", fix)
 
 

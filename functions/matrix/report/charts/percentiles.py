@@ -6,7 +6,7 @@ from matrix.report.charts.chart import MAX_ROWS, Chart, Series, is_wide, parts_o
 from matrix.report.charts.labels import describe_interval, describe_percentile, lower, slug
 from matrix.report.view import Entry, View
 from matrix.terms.grouping import grouped
-from matrix.terms.quantities import Column
+from matrix.terms.quantities import Column, count_of
 
 
 def bands(view: View) -> Iterator[Chart]:
@@ -103,15 +103,11 @@ def _of_storage(view: View, rows: Sequence[tuple[str, Entry]], storage: str) -> 
 def _row_name(entry: Entry, has_labels: bool, has_types: bool) -> str:
     words = [
         entry.storage,
-        entry.fleet if has_types else _instances(entry.instances),
+        entry.fleet if has_types else count_of(entry.instances, "instance"),
         *([entry.label] if has_labels and entry.label else []),
         *(["left out"] if entry.left_out else []),
     ]
     return " · ".join(words)
-
-
-def _instances(count: int) -> str:
-    return f"{count} instance{'' if count == 1 else 's'}"
 
 
 def _distinct(names: Sequence[str]) -> list[str]:

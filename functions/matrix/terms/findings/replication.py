@@ -6,6 +6,8 @@ from typing import Literal
 
 from typing_extensions import TypedDict
 
+from matrix.terms.quantities import count_of
+
 Unit = Literal["instance", "repetition", "launch"]
 MIN_LAUNCHES = 3
 # A variance between fewer is hardly known: with two instances in one of two states, 10 % of equal pairs seem different.
@@ -78,7 +80,7 @@ def describe_needed(needed: NeededReplication | None) -> str:
 
 def describe_counts(shortages: Sequence[Shortage]) -> str:
     """Write the counts that are too small: `2 instances and 1 repetition`."""
-    return " and ".join(_counted(each) for each in shortages)
+    return " and ".join(count_of(each["count"], each["unit"]) for each in shortages)
 
 
 def advice(shortages: Sequence[Shortage]) -> str:
@@ -99,10 +101,6 @@ def shortage_words_of(several: Iterable[Sequence[Shortage]]) -> str:
     for same, worst in zip(by_unit.values(), most, strict=True):
         fewest = min(each["count"] for each in same)
         if fewest < worst["count"]:
-            words = words.replace(_counted(worst), f"{fewest} to {_counted(worst)}", 1)
+            count = count_of(worst["count"], worst["unit"])
+            words = words.replace(count, f"{fewest} to {count}", 1)
     return words
-
-
-def _counted(shortage: Shortage) -> str:
-    unit, count = shortage["unit"], shortage["count"]
-    return f"{count} {unit}{'' if count == 1 else 'es' if unit == 'launch' else 's'}"

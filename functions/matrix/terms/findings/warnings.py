@@ -9,7 +9,7 @@ from typing_extensions import TypedDict
 
 from matrix.terms.findings.finding import Finding
 from matrix.terms.metrics import METRICS, readable
-from matrix.terms.quantities import number, quantity, times
+from matrix.terms.quantities import count_of, number, quantity, times
 
 # Half of an interval, as a share of its median, that still reads as a percentage.
 WIDEST_AS_PERCENT = 0.5
@@ -381,7 +381,7 @@ class OfSamples(Quoted):
 
     @property
     def sentence(self) -> str:
-        return f"{self.text} ({self.samples} sample{'' if self.samples == 1 else 's'})"
+        return f"{self.text} ({count_of(self.samples, 'sample')})"
 
 
 class OfSource(Quoted):
