@@ -32,8 +32,9 @@ def demo() -> None:
     try:
         with _own_group(), opening.before_waiting(_say_more):
             run(EVENTS / "demo.json", local=True, web=True)
-    except CommandError:
-        _say_activation(terminal.stderr(), "The commands below need first: ")
+    except CommandError as error:
+        if "matrix " in f"{error.message} {error.advice}":
+            _say_activation(terminal.stderr(), "The commands below need first: ")
         raise
 
 

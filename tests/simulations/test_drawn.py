@@ -92,7 +92,8 @@ def test_of_two_equal_storages_and_a_slower_one_intervals_and_verdicts_are_right
         covered["ratio of equal ones"].append(holds(same["interval"], 1.0))
         covered["ratio of the slower one"].append(holds(other["interval"], 1 / SLOWER))
         candidates = summary_of(planned, results)["decision"]["questions"][0]["candidates"]
-        is_tied = [(difference_of(each) or {"code": "slower"})["code"] != "slower" for each in candidates]
+        differences = [difference_of(each) for each in candidates]
+        is_tied = [difference is not None and difference.code != "slower" for difference in differences]
         is_slower_last = candidates[2]["verdict"]["code"] == "slower"
         different["compare"].append(same["verdict"] in ("slower", "faster"))
         different["decision"].append(is_slower_last and not any(is_tied[:2]))

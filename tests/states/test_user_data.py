@@ -17,6 +17,7 @@ from aws.records import bucket, plans
 from aws.stack import tags
 from aws.storages import file_server
 from aws.storages.ebs import cloud as ebs
+from local.corrections import fast_restores
 from matrix.run.job import USER_DATA_MAX_BYTES, user_data
 from matrix.terms.keys import booted_image_key
 from matrix.terms.problems import InvalidMatrix
@@ -61,8 +62,18 @@ def scripts(stack, folders, monkeypatch):
 
 
 def with_owned_volumes(matrix, stack):
-    """A matrix whose volumes that exist do so, and may be attached by the stack."""
+    """A matrix whose volumes and snapshots that exist do so; the stack may attach the volumes."""
+    fast_restores.install()
+    ec2, snapshots = boto3.client("ec2"), {}
     for storage in matrix["storage"]:
+        if given := storage.get("snapshotId"):
+            if given not in snapshots:
+                volume = ec2.create_volume(AvailabilityZone="us-east-1b", Size=storage["sizeGiB"])
+                snapshots[given] = ec2.create_snapshot(VolumeId=volume["VolumeId"])["SnapshotId"]
+            storage["snapshotId"] = snapshots[given]
+            if storage.get("fastSnapshotRestore"):
+                zones = [each["ZoneName"] for each in ec2.describe_availability_zones()["AvailabilityZones"]]
+                ec2.enable_fast_snapshot_restores(SourceSnapshotIds=[snapshots[given]], AvailabilityZones=zones)
         if "volumeId" in storage:
             tag = {"Key": tags.MAY_ATTACH, "Value": stack["STACK"]}
             storage["volumeId"] = boto3.client("ec2").create_volume(

@@ -26,6 +26,7 @@ HOSTILE = [*WRONG_TYPES, *HUGE, *TRICKS, *SHELL, *UNICODE]
 # What a shell gives a meaning to, and what separates arguments or lines.
 METACHARACTERS = re.compile(r"[;&|<>$`\\\"'(){}\[\]*?!~#\s\x00-\x1f\x7f]|[^\x20-\x7e]")
 SHELL_BY_DESIGN = {"build", "command", "prepare", "populate", "pattern"}
+FOR_PEOPLE = {"label"}
 
 
 def deep(levels: int) -> object:
@@ -54,7 +55,7 @@ def argument_strings(planned: dict):
     for cell in planned["cells"]:
         parts = [cell["id"], cell["file_system"], cell["storage"], cell["workload"], cell["fleet"], cell["points"]]
         for text, key in strings(parts):
-            if key not in SHELL_BY_DESIGN:
+            if key not in SHELL_BY_DESIGN | FOR_PEOPLE:
                 yield text
     for file_system in planned["file_systems"]:
         yield from (text for text, _ in strings([file_system["id"], file_system["storage"], file_system["cells"]]))
