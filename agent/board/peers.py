@@ -2,7 +2,8 @@
 
 Each instance listens for the whole job. A request is a line of JSON with the token of the launch. `{"run": command}`
 is answered by what the command prints, and a last byte with its exit status; it ends with its connection.
-`{"over": step}` says that the leader has ended a step. Only instances of connected fleets reach the port (security
+`{"over": step}` says that the leader has ended a step. `{"await": step}` is a connection to the leader that lasts as
+long as the leader. Only instances of connected fleets reach the port (security
 group), and EC2 reuses addresses, so the token keeps one launch from another.
 """
 
@@ -37,6 +38,10 @@ MAX_LINE_BYTES = 1 << 20
 # Launch fleet writes the roster within seconds of the launch.
 ROSTER_S, PAUSE_S = 180.0, 1.0
 CONNECT_S = 30.0
+# What the leader said last may still be on its way when its connection ends.
+SAID_S = 5.0
+# A host that has gone sends no end, and instances of Nitro V6 forget a connection that is silent for 350 s.
+KEEPALIVE = {socket.TCP_KEEPIDLE: 60, socket.TCP_KEEPINTVL: 15, socket.TCP_KEEPCNT: 4}
 NOT_STARTED = 255  # as of ssh
 _CLIENT = """\
 #!{python}
@@ -83,9 +88,16 @@ class Peers:
             self._said.notify_all()
 
     def await_end(self, step: int) -> None:
-        """Wait until the leader has ended a step. The deadline of the cell ends a wait for a leader that has died."""
+        """Wait until the leader has ended a step. Raises WorkIncomplete if the leader has gone before."""
+        with (
+            contextlib.suppress(OSError),
+            _asked(self.hosts[0], self.port, {"token": self.token, "await": step}) as line,
+        ):
+            while step not in self._ended and not select.select([line], [], [], 0.2)[0]:
+                pass
         with self._said:
-            self._said.wait_for(lambda: step in self._ended)
+            if not self._said.wait_for(lambda: step in self._ended, SAID_S):
+                raise WorkIncomplete(f"the leader {self.hosts[0]} has gone before it ended step {step}")
 
 
 @contextlib.contextmanager
@@ -146,9 +158,11 @@ class _Request(socketserver.StreamRequestHandler):
             return
         if not hmac.compare_digest(token.encode(), self.server.peers.token.encode()):
             return
-        self.connection.settimeout(None)
+        _keep(self.connection)
         if "over" in request:
             self.server.peers.ended(int(request["over"]))
+        elif "await" in request:
+            self.rfile.read()
         else:
             self._run(str(request["run"]))
 
@@ -175,11 +189,19 @@ class _Request(socketserver.StreamRequestHandler):
             self.connection.sendall(bytes([status if status >= 0 else 128 - status]))
 
 
+def _keep(connection: socket.socket) -> None:
+    """Let a connection be silent for as long as both hosts are there."""
+    connection.settimeout(None)
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    for option, value in KEEPALIVE.items():
+        connection.setsockopt(socket.IPPROTO_TCP, option, value)
+
+
 @contextlib.contextmanager
 def _asked(host: str, port: int, request: dict[str, object]) -> Iterator[socket.socket]:
     with socket.create_connection((host, port), timeout=CONNECT_S) as connection:
         connection.sendall(json.dumps(request).encode() + b"\n")
-        connection.settimeout(None)
+        _keep(connection)
         yield connection
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import sys
 import threading
 import time
 from types import SimpleNamespace
@@ -10,6 +11,7 @@ from types import SimpleNamespace
 import pytest
 
 from agent.board import peers
+from agent.errors import WorkIncomplete
 
 NONCE = "0123456789abcdef0123456789abcdef"  # pragma: allowlist secret
 ADDRESSES = {"i-1": "10.77.3.1", "i-2": "10.77.3.2"}
@@ -86,6 +88,39 @@ def test_the_others_wait_until_the_leader_has_ended_the_step(fleet):
     waiting.join(30)
 
     assert not waiting.is_alive()
+
+
+def test_the_others_end_when_the_leader_is_killed(tmp_path):
+    meeting = SimpleNamespace(addresses=lambda: ADDRESSES)
+    leading = f"""
+import time
+from types import SimpleNamespace
+from agent.board import peers
+with peers.joined(SimpleNamespace(addresses=lambda: {ADDRESSES!r}), "i-1", {NONCE!r}, is_local=True) as leader:
+    print("listening", flush=True)
+    time.sleep(60)
+"""
+    leader = subprocess.Popen([sys.executable, "-c", leading], stdout=subprocess.PIPE)
+    said = []
+
+    def wait(other):
+        try:
+            other.await_end(2)
+        except WorkIncomplete as err:
+            said.append(str(err))
+
+    with peers.joined(meeting, "i-2", NONCE, is_local=True) as other:
+        leader.stdout.readline()
+        waiting = threading.Thread(target=wait, args=(other,), daemon=True)
+        waiting.start()
+        waiting.join(0.5)
+        assert waiting.is_alive()
+
+        leader.kill()
+        leader.communicate()
+        waiting.join(30)
+
+    assert said == ["the leader 127.77.3.1 has gone before it ended step 2"]
 
 
 def _until(done):
