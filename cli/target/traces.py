@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from typing_extensions import TypedDict
@@ -108,10 +109,13 @@ class Traces:
                 logGroupName=group,
                 startTime=int(since * 1000),
                 endTime=int(until * 1000),
-                PaginationConfig={"MaxItems": 10 * LOG_LINES},
             )
         )
-        return {"group": group, "lines": [line["message"].rstrip() for page in pages for line in page["events"]]}
+        # All functions write into one group; a stream's name has the function before its version.
+        # https://docs.aws.amazon.com/lambda/latest/dg/monitoring-cloudwatchlogs-loggroups.html
+        ours = (line["message"].rstrip() for page in pages for line in page["events"]
+                if f"/{name}[" in line["logStreamName"])  # fmt: skip
+        return {"group": group, "lines": list(islice(ours, 10 * LOG_LINES))}
 
     def _local_lines(self, name: str, since: float, until: float) -> LogLines:
         path = workdir() / "logs" / f"{name}.log"

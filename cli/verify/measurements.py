@@ -160,14 +160,16 @@ def evidence_of(stack: Stack, run: str, began_at: float) -> Evidence | None:
 
 
 def denials_of_functions(stack: Stack, began_at: float) -> Iterator[str]:
-    """Yield the functions' log lines since a moment that report a denied call."""
+    """Yield the log lines of functions and state machine since a moment that report a denied call."""
     pages = stack.client("logs").get_paginator("filter_log_events")
-    for group in stack.log_groups():
+    for group in (stack.resources["FunctionLogGroup"], stack.resources["RunLogGroup"]):
         wanted = {"logGroupName": group, "startTime": int(began_at * 1000)}
         # CloudWatch filters by words, which other messages may contain too, so check the text again.
         for page in pages.paginate(**wanted, filterPattern="?AccessDenied ?UnauthorizedOperation ?authorized"):
             yield from (
-                f"{group}: {event['message'].strip()}" for event in page["events"] if DENIAL.search(event["message"])
+                f"{event['logStreamName']}: {event['message'].strip()}"
+                for event in page["events"]
+                if DENIAL.search(event["message"])
             )
 
 

@@ -1,6 +1,5 @@
 """The stack that is verified, and the tree that it should have been deployed from."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -80,7 +79,3 @@ class Stack:
     def subnets(self) -> list[str]:
         """The subnets of fleets; single-zone file systems are in the first."""
         return self.launch_settings["SUBNET_IDS"].split(",")
-
-    def log_groups(self) -> Iterator[str]:
-        """Yield the names of the functions' log groups."""
-        yield from (name for logical, name in sorted(self.resources.items()) if logical.endswith("LogGroup"))

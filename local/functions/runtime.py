@@ -14,10 +14,12 @@ import os
 import sys
 import sysconfig
 import threading
+import time
 import uuid
 import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -41,8 +43,8 @@ MAX_RUNNING = max(4, 2 * (os.cpu_count() or 2))
 GATE_MARGIN_S = 0.1
 # An emulated machine takes a second for one request.
 GATE_MARGIN_VM_S = 10
-# For each function; its log file has all streams.
-MAX_STREAMS = 500
+# Calls whose logs a group keeps; the log file of each function has all of them.
+MAX_STREAMS = 5_000
 # Lambda keeps an asynchronous event that it throttled, or failed itself with, for six hours, and tries it again after
 # 1 s up to 5 minutes.
 # https://docs.aws.amazon.com/lambda/latest/dg/invocation-async-error-handling.html
@@ -175,8 +177,7 @@ class LambdaRuntime:
                 payload, None if reserved is None else int(reserved)
             )
         function.logs_backend.ensure_log_group(function.logs_group_name)
-        function.save_logs(result.log)
-        _forget_oldest(function.logs_backend.groups[function.logs_group_name].streams)
+        _save_log(function, result.log)
         return result
 
     @contextmanager
@@ -348,8 +349,17 @@ def _link(folders: list[Path], into: Path) -> None:
             (into / name).symlink_to(found[-1])
 
 
-def _forget_oldest(streams: dict[str, Any]) -> None:
-    """Forget the logs of calls long ago, as a group's retention does; moto makes a stream of each call."""
+def _save_log(function: Any, log: str) -> None:
+    """Write a call's log into a stream that is named as Lambda names those of a group that functions share.
+
+    The logs of calls long ago are forgotten, as by a group's retention.
+    """
+    logs, group = function.logs_backend, function.logs_group_name
+    stream = f"{datetime.now(UTC):%Y/%m/%d}/{function.function_name}[$LATEST]{uuid.uuid4().hex}"
+    logs.create_log_stream(group, stream)
+    at = int(time.time() * 1000)
+    logs.put_log_events(group, stream, [{"timestamp": at, "message": line} for line in log.splitlines()])
+    streams = logs.groups[group].streams
     for name in list(streams)[:-MAX_STREAMS]:
         streams.pop(name, None)
 

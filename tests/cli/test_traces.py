@@ -7,6 +7,9 @@ from types import SimpleNamespace
 from cli.target.traces import Traces
 
 FUNCTION = "arn:aws:lambda:eu-central-1:123456789012:function:storage-matrix-PollFleet-1A"
+OWN, FOREIGN = (
+    f"2026/11/22/{name}[$LATEST]0f3a" for name in ("storage-matrix-PollFleet-1A", "storage-matrix-PlanMatrix-1A")
+)
 AT = datetime(2026, 11, 22, 12, tzinfo=UTC).timestamp()
 
 
@@ -36,7 +39,11 @@ def test_on_aws_the_group_is_the_one_that_the_function_is_set_to():
 
     def filtered(**query):
         asked.append(query)
-        return [{"events": [{"message": "first\n"}]}, {"events": [{"message": "second"}]}]
+        return [
+            {"events": [{"message": "first\n", "logStreamName": OWN}]},
+            {"events": [{"message": "foreign", "logStreamName": FOREIGN}]},
+            {"events": [{"message": "second", "logStreamName": OWN}]},
+        ]
 
     clients = {
         "lambda": SimpleNamespace(get_function_configuration=lambda **_: {"LoggingConfig": {"LogGroup": "own"}}),

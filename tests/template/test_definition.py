@@ -215,13 +215,15 @@ def test_cfn_lint_accepts_the_definition_as_a_state_machine(tmp_path):
 
 
 @pytest.mark.parametrize("function", [n for n, r in TEMPLATE["Resources"].items() if r["Type"].endswith("::Function")])
-def test_each_function_has_a_log_group_of_its_own_and_a_role_of_its_own_or_of_its_kind(function):
+def test_each_function_has_a_role_of_its_own_or_of_its_kind_which_may_write_its_log(function):
     name = function.removesuffix("Function")
     properties = TEMPLATE["Resources"][function]["Properties"]
 
     assert properties["Role"] == f"{SHARED_ROLES.get(name, name + 'Role')}.Arn"
-    assert properties["LoggingConfig"]["LogGroup"] == f"{name}LogGroup"
-    assert "RetentionInDays" in TEMPLATE["Resources"][f"{name}LogGroup"]["Properties"]
+    assert "LoggingConfig" not in properties
+    assert f"{SHARED_ROLES.get(name, name + 'Role')}" in str(
+        TEMPLATE["Resources"]["WriteLogsPolicy"]["Properties"]["Roles"]
+    )
 
 
 def test_results_outlive_the_stack_encrypted_and_private():
