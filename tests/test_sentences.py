@@ -377,10 +377,14 @@ def comparisons() -> Sentences:
 # --- the end of a run -------------------------------------------------------------------------------------------------
 
 TOTALS = {"resources": 9, "gone": 9, "resources_usd": 0.5, "metered_usd": 0.25, "cost_usd": 0.75}
-RECEIPT = {"is_complete": True, "totals": TOTALS, "sweep": {"at": AT, "remaining": 0}}
+RECEIPT = {"run": "r1", "is_complete": True, "totals": TOTALS, "sweep": {"at": AT, "remaining": 0}}
 KEPT = {"gone": 7, "kept": 2, "kept_usd_month": {"low": 0.4, "high": 0.8}}
 RECEIPTS: dict[str, Example] = {
     "complete": {},
+    "one": {"totals": TOTALS | {"resources": 1, "gone": 1}},
+    "nothing": {"totals": TOTALS | {"resources": 0, "gone": 0}},
+    "not asked": {"is_complete": False, "unasked": ["ebs-snapshot: DescribeSnapshots answered UnauthorizedOperation"]},
+    "still there": {"is_complete": False, "totals": TOTALS | {"gone": 8}, "sweep": {"at": AT, "remaining": 1}},
     "kept images": {"totals": TOTALS | KEPT},
     "swept": {"is_complete": False, "sweep": {"at": AT, "remaining": 2}},
     "not swept": {"is_complete": False, "sweep": None},

@@ -95,7 +95,7 @@ def _finish(answer: dict[str, Any], options_again: str, *, dry_run: bool, as_jso
     else:
         _show(answer, dry_run)
     for kind, reason in answer.get("unasked", {}).items():
-        note = f"Warning: {kind} file systems were not looked for, which matters only if runs have made some: {reason}"
+        note = f"Warning: {kind} was not searched for, which matters only if runs have made some: {reason}"
         terminal.print_wrapped(terminal.stderr(), note)
     # In a dry run everything remains on purpose, so that is not a failure.
     if answer.get("remaining") and not dry_run:

@@ -29,7 +29,7 @@ from cli.target.traces import console_address
 from matrix.terms.documents.plan import PlanDocument
 from matrix.terms.documents.result import PointMetrics
 from matrix.terms.quantities import rough_duration
-from matrix.terms.sentences import ENVIRONMENT_NOTES, LOCAL_NOTE, receipt_sentence
+from matrix.terms.sentences import ENVIRONMENT_NOTES, LOCAL_NOTE, receipt_sentence, why_incomplete
 
 # Polling AWS costs little, but all requests of an account share its throttling limits; local polls are free.
 LOOK_EVERY_S = {"local": 2.0, "aws": 5.0}
@@ -88,6 +88,8 @@ class RunLook:
     _boards: Boards = field(init=False)
     _fleets: dict[str, tuple[float, Fleet]] = field(default_factory=dict)
     _receipt: str = ""
+    _is_proved: bool = False
+    """Whether the receipt is final: it proves that nothing is left."""
     _paid_usd: float | None = None
     _has_report: bool = False
 
@@ -146,7 +148,7 @@ class RunLook:
         now = progress.read(rows, self._layout.plan if self._layout else None, execution)
         self._read_points(now)
         self._read_fleets(now)
-        if not execution.is_running and not self._receipt:
+        if not execution.is_running and not self._is_proved:
             self._read_ends()
         self._seen = _Seen(self.clock(), rows, now)
 
@@ -168,7 +170,8 @@ class RunLook:
             receipt = RunDocuments(self.source.commands, self.run).receipt()
         except UnreadableRun:
             receipt = None
-        if receipt and receipt.get("is_complete"):
+        if receipt and receipt["sweep"]:
+            self._is_proved = not why_incomplete(receipt)
             self._receipt = receipt_sentence(receipt)
             self._paid_usd = receipt["totals"]["resources_usd"] + receipt["totals"]["metered_usd"]
         if not self._has_report:

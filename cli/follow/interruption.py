@@ -14,6 +14,7 @@ from cli.target.service import Service
 from cli.target.unfinished import resume_line
 from contract import retryable
 from matrix.terms.documents.receipt import ReceiptDocument
+from matrix.terms.sentences import first_of, why_incomplete
 
 GIVE_UP_AT = 2
 SHOWN_RESOURCES = 12
@@ -157,8 +158,7 @@ def _key(resource: dict[str, Any]) -> tuple[object, object]:
 def words(resources: list[dict[str, Any]]) -> str:
     """Name resources: `instance i-1, volume vol-2 and 5 more`."""
     names = [f"{resource.get('kind', 'resource')} {resource.get('id', '?')}" for resource in resources]
-    more = len(names) - SHOWN_RESOURCES
-    return ", ".join(names[:SHOWN_RESOURCES]) + (f" and {more} more" if more > 0 else "")
+    return first_of(names, SHOWN_RESOURCES)
 
 
 def interrupted(last: RunProgress, clean: CleanUp, *, where: str, by_hand: str, flag: str) -> CommandError:
@@ -179,6 +179,8 @@ def what_became(last: RunProgress, clean: CleanUp, *, where: str, flag: str) -> 
         f"  measured before: {len(measured)} of {len(last.cells)} cells{names}",
         f"  results so far: `matrix results {last.execution.run} {flag}`, in {where}",
     ]
+    if clean.receipt and (reasons := why_incomplete(clean.receipt)):
+        lines.append(f"  not certain that nothing is left: {'; '.join(reasons)}")
     if not clean.is_complete:
         still = f"still there: {words(clean.remaining)}" if clean.remaining else "it is not known what is still there"
         lines.append(f"  CLEAN-UP NOT FINISHED ({clean.problem or 'resources remain'}): {still}")

@@ -11,6 +11,7 @@ from matrix.terms.documents.receipt import ReceiptDocument
 from matrix.terms.documents.result import ResultDocument
 from matrix.terms.documents.samples import SamplesDocument
 from matrix.terms.documents.summary import SummaryDocument
+from matrix.terms.sentences import why_incomplete
 
 # From agent/session.py: a sample that starts later gets a warning.
 SKEW_S = 0.05
@@ -58,10 +59,10 @@ def _measured(result: ResultDocument) -> Check:
 
 def _complete(evidence: Evidence) -> Iterator[Check]:
     receipt = evidence.receipt
-    gone, count = receipt["totals"]["gone"], receipt["totals"]["resources"]
+    reasons, count = why_incomplete(receipt), receipt["totals"]["resources"]
     yield required(
-        "everything is gone", f"all of {count} resources seen gone", f"{gone} of {count}",
-        is_so=receipt["is_complete"], fix=f"delete the rest: `matrix reap --run {receipt['run']} --stack NAME`",
+        "everything is gone", f"all of {count} resources seen gone", "; ".join(reasons) or "all",
+        is_so=not reasons, fix=f"allow what was refused, then `matrix reap --run {receipt['run']} --stack NAME`",
     )  # fmt: skip
     for cell in evidence.plan["cells"]:
         expected = cell["fleet"]["count"] * len(cell["steps"])

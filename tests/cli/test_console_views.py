@@ -110,7 +110,9 @@ def test_the_end_has_its_receipt_and_its_reason(played):
     assert header["spent"] == money(totals["resources_usd"] + totals["metered_usd"])
     assert header["budget"] == "$5.00"
     assert header["receipt"].startswith("9 resources were created, all gone")
-    played.record["documents"]["receipt.json"]["is_complete"] = False
+    played.record["documents"]["receipt.json"] |= {"is_complete": False, "unasked": ["ebs-snapshot: denied"]}
+    assert "not searched: ebs-snapshot: denied" in seen(played)["header"]["receipt"]
+    played.record["documents"]["receipt.json"]["sweep"] = None
     assert seen(played)["header"]["receipt"] == ""
 
 

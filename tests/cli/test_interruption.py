@@ -109,6 +109,9 @@ def test_ctrl_c_stops_the_execution_then_reaps_until_nothing_is_found_twice(caps
     assert out.index("run r: STOPPING") < out.index("stopping the execution") < out.index("remaining: volume vol-1")
 
 
+COMPLETE = {"run": "r", "is_complete": True, "sweep": {"at": 1.0, "remaining": 0}}
+
+
 def test_a_run_stopped_elsewhere_ends_with_what_the_other_command_says():
     class Stopped(FakeService):
         """The cell that was analysed when the run was stopped is measured a moment later."""
@@ -119,7 +122,7 @@ def test_a_run_stopped_elsewhere_ends_with_what_the_other_command_says():
             return rows("measured", "running")
 
         def document(self, _run, name):
-            return {"totals": {"gone": 9, "resources": 9}} if name == "receipt.json" else None
+            return COMPLETE | {"totals": {"gone": 9, "resources": 9}} if name == "receipt.json" else None
 
     execution = Execution("r", "ABORTED", 1.0, 2.0, running.INTERRUPTED, "stopped")
     before = progress.read(rows("analysing", "running"), plan_document(), execution)
@@ -226,15 +229,17 @@ def test_a_second_interruption_of_a_local_run_leaves_nothing_to_do_where_its_clo
     assert said.advice == "finish by hand: matrix reap --run r --local"
 
 
-def test_what_a_faster_sweep_has_deleted_is_said_as_in_the_receipt():
+@pytest.mark.parametrize("unasked", [[], ["ebs-snapshot: denied"]])
+def test_what_a_faster_sweep_has_deleted_is_said_as_in_the_receipt(unasked):
     service = FakeService([])
-    totals = {"resources": 3, "gone": 3}
-    service.document = lambda run, name: {"totals": totals} if (run, name) == ("r", "receipt.json") else None
+    receipt = COMPLETE | {"totals": {"resources": 3, "gone": 3}, "unasked": unasked}
+    service.document = lambda run, name: receipt if (run, name) == ("r", "receipt.json") else None
 
     said = run_interrupted(service)
 
     assert "deleted: 3 of 3 resources that it had created" in said.message
     assert "nothing was left" not in said.message
+    assert ("not certain that nothing is left: not searched: ebs-snapshot" in said.message) is bool(unasked)
 
 
 def this_process():

@@ -522,7 +522,7 @@ def evidence(**changes):
     good = {
         "plan": PLAN,
         "summary": {"cells": [{"id": CELL["id"], "state": "measured", "error": None, "actual_s": 100.0}]},
-        "receipt": {"run": "r", "is_complete": True, "resources": resources,
+        "receipt": {"run": "r", "is_complete": True, "resources": resources, "sweep": {"at": 1.0, "remaining": 0},
                     "totals": {"gone": 8, "resources": 8, "cost_usd": PLAN["totals"]["cost_usd"]["expected"]}},
         "samples": [samples(instance) for instance in FLEET],
         "ready_at": {instance: {step: 1060.0 + 20 * step for step in STEPS} for instance in FLEET},
@@ -569,7 +569,7 @@ LEFT = receipt(is_complete=False, totals={"gone": 7, "resources": 8, "cost_usd":
     ("changes", "stops", "what", "seen"),
     [
         ({"denials": [DENIAL]}, True, "denials in the logs of functions and instances", DENIAL),
-        ({"receipt": LEFT}, True, "everything is gone", "7 of 8"),
+        ({"receipt": LEFT}, True, "everything is gone", "1 resource still there"),
         ({"samples": [samples("i-0", count=2)]}, True, f"samples of {CELL['id']}", "2"),
         ({"summary": {"cells": [FAILED]}}, True, CELL_NAME, "failed: MountFailed: no route"),
         ({"samples": [samples(name, prepared_at=1300.0) for name in FLEET]}, False, "boot and packages", "300.0 s"),

@@ -56,7 +56,7 @@ def test_a_receipt_is_not_complete_while_a_fleet_of_its_run_is_being_launched(pl
     [(deleted, remaining, then)] = during
     assert (deleted, remaining) == ([], [])
     assert not then["is_complete"]
-    assert "May still come, as its creation was cut short: the instances of" in receipt_sentence(then)
+    assert "cut short, so these may still appear: the instances of" in receipt_sentence(then)
     assert table.open_receipts() == [RUN]  # so that the next sweep looks again
     for _ in range(3):
         reap.handler({}, context)

@@ -154,10 +154,9 @@ def test_a_sweep_of_older_runs_goes_by_when_they_were_planned_and_what_nobody_kn
 def test_receipts_of_runs_that_a_sweep_was_not_of_stay_open(stack, context, running, monkeypatch):
     settled = []
     monkeypatch.setattr(reaping.receipts, "after_sweep", lambda run, _sweep: settled.append(run))
-    monkeypatch.setattr(reaping, "_copies_of", lambda _run: [])
     for run, owner in (("mine", "me"), ("theirs", "them")):
         table._update(run, "PLAN", {"run": run, "owner": owner, "created_at": 1.0})
-        table.reopen_receipt(run)
+        table.reopen_receipt(run, 1.0)
 
     sweep(context, owner="me")
 

@@ -272,7 +272,7 @@ def _while_ending(run: str) -> Iterator[float]:
         ended = {"Name": "instance-state-name", "Values": [*_ENDING, "terminated"]}
         of_stack = {instance["State"]["Name"] for instance in _describe([*tags.of_runs(), ended])}
         tries = TRIES_AFTER_END if of_stack & _ENDING else tries - 1
-        if not of_stack or tries < 0 or table.has_ended(run):
+        if not of_stack or tries < 0 or table.ended_at(run) is not None:
             return
         yield pause_s
 

@@ -149,9 +149,9 @@ def end_run(run: str) -> None:
         _update(run, "ENDED", {}, {"ended_at": now()})
 
 
-def has_ended(run: str) -> bool:
-    """Return whether a sweep has noted the end of a run."""
-    return any(_rows(run, "ENDED"))
+def ended_at(run: str) -> float | None:
+    """Return when a sweep has noted the end of a run (epoch s); None before."""
+    return next((float(row["ended_at"]) for row in _rows(run, "ENDED")), None)
 
 
 def file_systems(run: str) -> list[dict[str, Any]]:
@@ -220,14 +220,27 @@ def open_receipts() -> list[str]:
     return [row["run"] for row in rows]
 
 
-def close_receipt(run: str) -> None:
-    """Note that a run's receipt is complete, so that sweeps skip it."""
-    _table().delete_item(Key={"PK": OPEN_RECEIPTS, "SK": run})
+def close_receipt(run: str, swept_at: float) -> None:
+    """Note that sweeps may skip a run, by the receipt of the sweep that began at `swept_at`."""
+    _unless_reopened(_table().delete_item, run, swept_at)
 
 
-def reopen_receipt(run: str) -> None:
-    """Note that a run's receipt is incomplete, even if an earlier sweep completed it."""
-    _table().update_item(Key={"PK": OPEN_RECEIPTS, "SK": run}, **_setting({"run": run}, {}))
+def reopen_receipt(run: str, swept_at: float) -> None:
+    """Note that the next sweep visits a run again, even if an earlier sweep has closed its receipt."""
+    _unless_reopened(_table().update_item, run, swept_at, **_setting({"run": run, "swept_at": swept_at}, {}))
+
+
+def _unless_reopened(write: Callable[..., Any], run: str, swept_at: float, **update: Any) -> None:
+    """Write the row of a run's open receipt, unless a sweep that began later has written it."""
+    values = update.pop("ExpressionAttributeValues", {}) | _numbers({":began": swept_at})
+    condition = "attribute_not_exists(swept_at) OR swept_at <= :began"
+    _if_so(
+        write,
+        Key={"PK": OPEN_RECEIPTS, "SK": run},
+        ConditionExpression=condition,
+        ExpressionAttributeValues=values,
+        **update,
+    )
 
 
 def cell_row(run: str, cell: str) -> dict[str, Any]:
@@ -292,8 +305,14 @@ def _setting(facts: Mapping[str, Any], first: Mapping[str, Any]) -> dict[str, An
 
 def _update_if(condition: str, run: str, sort_key: str, **update: Any) -> bool:
     """Update a row if the condition holds; return whether it did."""
+    key = {"PK": _partition(run), "SK": sort_key}
+    return _if_so(_table().update_item, Key=key, ConditionExpression=condition, **update)
+
+
+def _if_so(write: Callable[..., Any], **arguments: Any) -> bool:
+    """Make a conditional write; return whether its condition held."""
     try:
-        _table().update_item(Key={"PK": _partition(run), "SK": sort_key}, ConditionExpression=condition, **update)
+        write(**arguments)
     except ClientError as error:
         if error.response["Error"]["Code"] != "ConditionalCheckFailedException":
             raise

@@ -2,13 +2,14 @@
 
 import os
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
 from aws_lambda_powertools import Logger
-from botocore.exceptions import ClientError, EndpointConnectionError
+from botocore.exceptions import BotoCoreError, ClientError, EndpointConnectionError
 
 from aws.ec2 import images, instances
 from aws.records import table
@@ -64,7 +65,7 @@ def sweep(*, of: Selection, is_dry_run: bool, now: float, has_ended: bool = Fals
     sweep to some runs; if an event reports that its only run `has_ended`, Step Functions is not asked. Instances are
     deleted at once; a volume or file system may have to wait for them: it stays in `remaining`, and a later sweep
     deletes it. Copies that AWS made are deleted with the receipt of their run, which records `now`, the time at which
-    this sweep began. A service that cannot be asked is named in `unasked`; the others are swept.
+    this sweep began. What cannot be searched is named in `unasked`, with the reason; everything else is swept.
     """
     is_running = _RunningRuns({of.run} if of.run and has_ended else set(), now)
     # Before any search for resources: see aws.run.creations.
@@ -81,19 +82,30 @@ def sweep(*, of: Selection, is_dry_run: bool, now: float, has_ended: bool = Fals
         entry = {"kind": leftover.kind, "id": leftover.id, "run": run}
         is_gone = not is_dry_run and _delete(leftover)
         (deleted if is_gone else remaining).append(entry)
-    try:
+    runs: list[str] = []
+    with _refusals_logged():
         if refusal:
             raise refusal
-        for run in _runs_to_settle(of, [*deleted, *remaining], is_running):
-            remaining += _copies_of(run)
+        runs = _runs_to_settle(of, [*deleted, *remaining], is_running)
+    for run in runs:
+        with _refusals_logged(run):
+            seen = copies.look(run, table.resources(run))
+            unasked |= seen.unasked
+            remaining += [{"kind": copy.kind, "id": copy.id, "run": run} for copy in seen.copies]
             if not is_dry_run:
                 left = sum(entry["run"] == run for entry in remaining)
                 receipts.after_sweep(run, {"at": now, "remaining": left})
-    except (ClientError, LookupError) as error:
-        # The table or the bucket refused: the next sweep writes the receipt; deletions of this one are kept.
-        Logger().exception("no receipt yet", reason=str(error))
     swept = {"deleted": deleted, "remaining": remaining, "dry_run": is_dry_run}
     return swept | {"unasked": unasked} if unasked else swept
+
+
+@contextmanager
+def _refusals_logged(run: str | None = None) -> Iterator[None]:
+    """Log a refusal of AWS: the next sweep writes the receipt; deletions of this one, and other receipts, are kept."""
+    try:
+        yield
+    except (ClientError, BotoCoreError, LookupError) as error:
+        Logger().exception("no receipt yet", run=run, reason=str(error))
 
 
 def _note_ends(only_run: str | None, is_running: Callable[[str], bool]) -> ClientError | None:
@@ -145,11 +157,6 @@ def _runs_to_settle(of: Selection, entries: list[dict[str, str]], is_running: Ca
     named = [of.run] if of.run else []
     runs = dict.fromkeys([*incomplete, *swept, *named])
     return [run for run in runs if table.run_row(run) and not is_running(run)]
-
-
-def _copies_of(run: str) -> list[dict[str, str]]:
-    """Return the copies that AWS keeps of a run's volumes and file systems; making the receipt deletes them."""
-    return [{"kind": copy.kind, "id": copy.id, "run": run} for copy in copies.look(run, table.resources(run)).copies]
 
 
 def _all_tagged(unasked: dict[str, str]) -> Iterator[Leftover]:

@@ -10,7 +10,7 @@ from aws.run import creations
 from aws.stack.clock import now
 from aws.teardown import copies, inventory
 from contract.keys import DONE, FAILED, instance_of
-from matrix.run import receipt as receipts
+from matrix.run import receipt as documents
 from matrix.storages.models import existing_id
 from matrix.tables import receipt_text
 from matrix.terms.documents.receipt import NotOurs, ReceiptDocument, Sweep
@@ -19,6 +19,9 @@ from matrix.terms.keys import Board, run_key
 
 # Last object of an agent, after a measurement or a failure.
 VERDICTS = (f"/{DONE}", f"/{FAILED}")
+# Sweeps ask again for this time after a run's end where AWS refused. Later it will go on refusing, and each open
+# receipt makes each sweep longer. A sweep of one run asks at any time.
+ASKED_AGAIN_FOR_S = 7 * 86_400.0
 
 
 def make(run: str, *, sweep: Sweep | None) -> ReceiptDocument:
@@ -27,6 +30,12 @@ def make(run: str, *, sweep: Sweep | None) -> ReceiptDocument:
     Analyse run makes it first, with `sweep` None. A sweep follows the end of every run and makes the receipt again from
     the resources that remain; only that receipt can be complete.
     """
+    table.record_receipt(run, _looked_up(run, sweep))
+    return _written(run, lambda receipt: bucket.put(run_key(run, "receipt.json"), receipt))
+
+
+def _looked_up(run: str, sweep: Sweep | None) -> ReceiptDocument:
+    """Ask AWS for all resources of a run and update their rows; delete copies, if `sweep`. Return the receipt."""
     inventory.record(run)
     inventory.verify(run)
     # Read unfinished creations before the rows: a creation is noted as over only after its row was written.
@@ -37,14 +46,12 @@ def make(run: str, *, sweep: Sweep | None) -> ReceiptDocument:
     if sweep is not None:
         copies.delete(seen.copies)
     unasked = [f"{kind}: {reason}" for kind, reason in seen.unasked.items()]
-    receipt = _receipt(run, at=now(), sweep=sweep, unasked=unasked, unfinished=unfinished)
-    table.record_receipt(run, receipt)
-    return _written(run, lambda receipt: bucket.put(run_key(run, "receipt.json"), receipt))
+    return _receipt(run, at=now(), sweep=sweep, unasked=unasked, unfinished=unfinished)
 
 
 def _receipt(run: str, *, at: float, sweep: Sweep | None, unasked: list[str], unfinished: list[str]) -> ReceiptDocument:
     metered_usd = float((table.run_row(run) or {}).get("metered_usd", 0))
-    return receipts.receipt(
+    return documents.receipt(
         run=run, plan=plan_of(run), rows=table.resources(run), metered_usd=metered_usd, now=at, sweep=sweep,
         unasked=unasked, unfinished=unfinished, not_ours=_not_ours(run),
     )  # fmt: skip
@@ -58,7 +65,7 @@ def _not_ours(run: str) -> list[NotOurs]:
     keys = (key for board in boards for key, _ in bucket.listing(board.instances))
     # …/instances/<role id>:<instance id>/<verdict>, written after everything else.
     ended = {instance_of(key.split("/")[-2]) for key in keys if key.endswith(VERDICTS)}
-    return receipts.not_ours(plan, run, table.resources(run), ended) if existing else []
+    return documents.not_ours(plan, run, table.resources(run), ended) if existing else []
 
 
 def _written(run: str, write: Callable[[ReceiptDocument], None]) -> ReceiptDocument:
@@ -97,7 +104,15 @@ def after_sweep(run: str, sweep: Sweep) -> None:
     baking.note_kept(plan_of(run))
     make(run, sweep=sweep)
     receipt = settle(run)
-    (table.close_receipt if receipt["is_complete"] else table.reopen_receipt)(run)
+    swept_at = (receipt["sweep"] or sweep)["at"]  # of the sweep that began last
+    (table.reopen_receipt if _is_asked_again(receipt, swept_at) else table.close_receipt)(run, swept_at)
+
+
+def _is_asked_again(receipt: ReceiptDocument, swept_at: float) -> bool:
+    """Return whether the next sweep may find more than this receipt's."""
+    if receipt["is_complete"] or still_there(receipt):
+        return not receipt["is_complete"]
+    return swept_at - (table.ended_at(receipt["run"]) or swept_at) < ASKED_AGAIN_FOR_S
 
 
 def settle(run: str) -> ReceiptDocument:

@@ -27,11 +27,11 @@ def receipt(
 
     - `metered_usd`: charges by use (requests, elastic bytes), as planned for the cells that ran.
     - `sweep`: the result of the last sweep after the end, None before.
-    - `unasked`: services that could not be searched for leaks.
+    - `unasked`: lists of AWS that could not be read, as of snapshots, each with its reason.
     - `unfinished`: resources whose creation was interrupted and that may still appear.
 
     A receipt is complete if nothing may appear any more, each resource is proved deleted or kept on purpose (baked
-    images), and the sweep after the run found nothing more.
+    images), and the sweep after the run could ask for everything and found nothing more.
     """
     resources = [resource(row, plan, now) for row in sorted(rows, key=lambda row: (row["created_at"], row["id"]))]
     gone = sum(line["gone_at"] is not None for line in resources)
@@ -43,6 +43,7 @@ def receipt(
         "at": now,
         "is_complete": gone + len(kept) == len(resources)
         and not unfinished
+        and not unasked
         and sweep is not None
         and sweep["remaining"] == 0,
         "resources": resources,

@@ -63,7 +63,7 @@ def markdown_section(summary: SummaryDocument) -> str:
     if not receipt:
         return "\n\n".join([TITLE, *map(inline, left)]) if left else ""
     table = receipt_table(receipt, MAX_ROWS["markdown"])
-    parts = [TITLE, receipt_sentence(receipt), *map(inline, left), markdown_table(table) if table.rows else ""]
+    parts = [TITLE, inline(receipt_sentence(receipt)), *map(inline, left), markdown_table(table) if table.rows else ""]
     return "\n\n".join(filter(None, [*parts, "\n".join(map(inline, table.sentences))]))
 
 
@@ -83,7 +83,6 @@ def receipt_table(receipt: ReceiptDocument, most_rows: int) -> Table:
     resources = receipt["resources"]
     listed = sorted(resources, key=lambda each: (each["gone_at"] is not None, -(each["cost_usd"] or 0.0)))[:most_rows]
     notes = [f"{len(resources) - len(listed)} more are in receipt.json."] if len(resources) > len(listed) else []
-    notes += [f"Could not be asked: {reason}." for reason in receipt.get("unasked") or []]
     return Table("Resources", COLUMNS, list(map(_row, listed)), list(map(TableNote, notes)))
 
 

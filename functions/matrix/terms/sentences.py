@@ -6,7 +6,7 @@ from matrix.terms.documents.parts import Failure, Part
 from matrix.terms.documents.plan import PlanWarning
 from matrix.terms.documents.receipt import NotOurs, ReceiptDocument, ReceiptResource, ReceiptTotals
 from matrix.terms.documents.summary import LeftBehind, SummaryDocument
-from matrix.terms.quantities import instant
+from matrix.terms.quantities import count_of, instant
 
 # Each begins with the origin of the figures, so that a banner has it once.
 LOCAL_NOTE = "Local disk, not AWS. The local cloud measured this machine: these figures say nothing about AWS."
@@ -47,30 +47,46 @@ def error_text(error: Failure | None) -> str:
 
 
 def receipt_sentence(receipt: ReceiptDocument) -> str:
-    """Return a sentence with the created resources, whether all are deleted, and their cost by the price book."""
-    totals, sweep = receipt["totals"], receipt["sweep"]
-    kept = _kept_sentence(totals)
-    if receipt["is_complete"] and kept:
-        state = f"{totals['gone']} gone, {totals['kept']} kept, and the sweep after the run found nothing more"
-    elif receipt["is_complete"]:
-        state = "all gone, and the sweep after the run found nothing more"
-    elif sweep:
-        state = f"{totals['gone']} gone; the sweep at {instant(sweep['at'])} left {sweep['remaining']}"
-    else:
-        state = f"{totals['gone']} gone; the sweep after the run completes this"
-    cost = f"{totals['resources_usd']:.4f} USD by the hour and {totals['metered_usd']:.4f} USD by use"
-    created = f"{totals['resources']} resources were created, {state}. By the price book they cost {cost}.{kept}"
-    unfinished = _unfinished_sentence(receipt.get("unfinished") or [])
-    return " ".join([f"{created}{unfinished}", *map(_not_ours_sentence, receipt.get("not_ours") or [])])
+    """Return sentences: the created resources, whether all are deleted, and their cost by the price book."""
+    totals = receipt["totals"]
+    state = "; ".join(why_incomplete(receipt)) or "the sweep after the run found nothing more"
+    sentences = [
+        f"{_describe_created(totals)}; {state}.",
+        f"By the price book: {totals['resources_usd']:.4f} USD by the hour and {totals['metered_usd']:.4f} USD by use.",
+    ]
+    if receipt.get("unasked"):
+        sentences.append(f"Allow what was refused, then run `matrix reap --run {receipt['run']}`.")
+    if totals.get("kept"):
+        sentences.append(_kept_sentence(totals))
+    return " ".join([*sentences, *map(_not_ours_sentence, receipt.get("not_ours") or [])])
 
 
-def _unfinished_sentence(unfinished: list[str]) -> str:
-    """Return a sentence about resources that may still appear, or ''."""
-    if not unfinished:
-        return ""
-    shown = ", ".join(unfinished[:MAX_NAMED])
-    more = len(unfinished) - MAX_NAMED
-    return f" May still come, as its creation was cut short: {shown}{f' and {more} more' if more > 0 else ''}."
+def why_incomplete(receipt: ReceiptDocument) -> list[str]:
+    """Return the reasons why a receipt does not prove that nothing is left; empty for a complete one."""
+    totals, sweep, reasons = receipt["totals"], receipt["sweep"], []
+    left = totals["resources"] - totals["gone"] - totals.get("kept", 0)
+    if left:
+        reasons.append(f"{count_of(left, 'resource')} still there")
+    elif sweep and sweep["remaining"]:
+        reasons.append(f"the sweep at {instant(sweep['at'])} found {sweep['remaining']} more; the next one looks again")
+    if unfinished := receipt.get("unfinished"):
+        reasons.append(f"a creation was cut short, so these may still appear: {first_of(unfinished, MAX_NAMED)}")
+    # Receipts until November 2026 were called complete although a service was not asked.
+    if unasked := receipt.get("unasked"):
+        reasons.append(f"not searched: {', '.join(unasked)}")
+    if sweep is None or not (reasons or receipt["is_complete"]):
+        reasons.append("the sweep has not ended")
+    return reasons
+
+
+def _describe_created(totals: ReceiptTotals) -> str:
+    """Write `9 resources were created, 7 gone, 2 kept`."""
+    count, gone, kept = totals["resources"], totals["gone"], totals.get("kept")
+    if not count:
+        return "No resources were created"
+    all_gone = "now gone" if count == 1 else "all gone"
+    created = f"{count_of(count, 'resource')} {'was' if count == 1 else 'were'} created"
+    return f"{created}, {all_gone if gone == count else f'{gone} gone'}{f', {kept} kept' if kept else ''}"
 
 
 def _not_ours_sentence(storage: NotOurs) -> str:
@@ -84,12 +100,10 @@ def _not_ours_sentence(storage: NotOurs) -> str:
 
 
 def _kept_sentence(totals: ReceiptTotals) -> str:
-    """Return a sentence about kept resources, their price and how to delete them, or ''."""
-    if not totals.get("kept"):
-        return ""
+    """Return a sentence about kept resources, their price and how to delete them."""
     month = totals["kept_usd_month"]
     price = f", for {month['low']:.2f} to {month['high']:.2f} USD a month" if month else ""
-    return f" Baked images and their snapshots are kept for later runs{price}; `matrix reap --images` takes them away."
+    return f"Baked images and their snapshots are kept for later runs{price}; `matrix reap --images` deletes them."
 
 
 def gone_text(resource: ReceiptResource) -> str:

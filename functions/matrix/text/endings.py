@@ -3,7 +3,7 @@
 from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.names import describe_tools
 from matrix.terms.quantities import money
-from matrix.terms.sentences import EMULATED, SLOWDOWN, error_text, first_of
+from matrix.terms.sentences import EMULATED, SLOWDOWN, error_text, first_of, why_incomplete
 
 LONGEST_REASON = 500
 # Reasons of failures, and cells of one reason, that are named.
@@ -30,7 +30,7 @@ def describe_state(summary: SummaryDocument) -> str:
     if receipt := summary.get("receipt"):
         cost = receipt["totals"]["cost_usd"]
         parts.append(f"would cost {money(cost)} on AWS" if summary["environment"] in PLACES else money(cost))
-        parts.append("nothing is left running" if receipt["is_complete"] else "the sweep has not ended")
+        parts.append("; ".join(why_incomplete(receipt)) or "nothing is left running")
     return f"{'✓' if is_whole else '✗'} {' · '.join(parts)}"
 
 

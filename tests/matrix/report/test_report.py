@@ -305,7 +305,7 @@ def test_hostile_names_are_text_everywhere():
             | {"created_at": 1.0, "gone_at": None, "hours": 1.0, "cost_usd": 1.0}
         ],
         "totals": {"resources": 1, "gone": 0, "resources_usd": 1.0, "metered_usd": 0.0},
-        "sweep": None, "is_complete": False, "unasked": [HOSTILE],
+        "run": "r", "sweep": None, "is_complete": False, "unasked": [HOSTILE],
     }  # fmt: skip
 
     text = render(summary, results=results, plan=planned, receipt=receipt)

@@ -6,6 +6,7 @@ from support.matrices import EBS, EFS, FLEET, FSX, TRANSFER, matrix
 from matrix.plan.planning import plan
 from matrix.report import markdown
 from matrix.run.receipt import BUILDERS, SERVER, cost_usd, hours_of, not_ours, rate_usd, receipt
+from matrix.terms.sentences import why_incomplete
 
 START = 1_000_000.0
 
@@ -78,18 +79,22 @@ def test_a_minute_is_billed_at_least_and_a_leak_has_no_price():
 
 
 @pytest.mark.parametrize(
-    ("gone", "sweep", "is_complete"),
+    ("gone", "sweep", "unasked", "is_complete"),
     [
-        (True, None, False),  # the sweep after the run is still to come
-        (True, {"at": START, "remaining": 1}, False),
-        (False, {"at": START, "remaining": 0}, False),
-        (True, {"at": START, "remaining": 0}, True),
+        (True, None, [], False),  # the sweep after the run is still to come
+        (True, {"at": START, "remaining": 1}, [], False),
+        (False, {"at": START, "remaining": 0}, [], False),
+        (True, {"at": START, "remaining": 0}, ["ebs-snapshot: denied"], False),
+        (True, {"at": START, "remaining": 0}, [], True),
     ],
 )
-def test_complete_is_a_receipt_when_all_is_gone_and_a_sweep_found_nothing_more(gone, sweep, is_complete):
+def test_complete_is_a_receipt_when_all_is_gone_and_a_sweep_found_nothing_more(gone, sweep, unasked, is_complete):
     facts = {"gone_at": START + 60, "verified": "seen"} if gone else {}
 
-    assert made(planned(), [row("instance", "i-1", **facts)], sweep=sweep)["is_complete"] is is_complete
+    document = made(planned(), [row("instance", "i-1", **facts)], sweep=sweep, unasked=unasked)
+
+    assert document["is_complete"] is is_complete
+    assert (why_incomplete(document) == []) is is_complete
 
 
 def test_the_report_lists_what_is_still_there_first_and_who_saw_the_rest_go():
@@ -103,11 +108,11 @@ def test_the_report_lists_what_is_still_there_first_and_who_saw_the_rest_go():
 
     text = markdown.to_markdown({"run": "r", "cells": [], "receipt": document})
 
-    assert "2 resources were created, 1 gone; the sweep at" in text
+    assert "2 resources were created, 1 gone; 1 resource still there" in text
     assert text.index("| fsx-backup | `backup-1` |") < text.index("| instance | `i-gone` |")
     assert "**still there**" in text
     assert "EC2 DescribeInstances: terminated" in text
-    assert "Could not be asked: efs-recovery-point: no answer." in text
+    assert "not searched: efs-recovery-point: no answer" in text
 
 
 def test_each_of_several_file_systems_has_its_part_of_their_price():

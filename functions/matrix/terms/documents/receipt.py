@@ -68,12 +68,12 @@ class ReceiptDocument(TypedDict):
     run: str
     at: float
     is_complete: bool
-    """Whether everything is gone, or kept on purpose, and the sweep after the run found nothing more."""
+    """Whether everything is gone, or kept on purpose; the sweep after the run could search all, and found no more."""
     resources: list[ReceiptResource]
     totals: ReceiptTotals
     sweep: Sweep | None
     unasked: NotRequired[list[str]]
-    """Services that could not be searched for remaining resources."""
+    """Lists of AWS in which remaining resources could not be searched, each with the reason."""
     unfinished: NotRequired[list[str]]
     """Resources whose creation was interrupted. They may still appear, and later sweeps look for them."""
     not_ours: NotRequired[list[NotOurs]]
