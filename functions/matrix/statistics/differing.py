@@ -81,7 +81,7 @@ class Difference:
         """Return the true ratio above 1 that a test of such values detects with this power, among `tests` comparisons.
 
         By Student's t at SIGNIFICANT / tests, two-sided (Cohen 1988, Statistical Power Analysis, 2.4, with t for z);
-        None if the uncertainty is not known, infinity if no ratio below a factor of e^700 would be found.
+        None if the uncertainty is not known, or if no ratio below a factor of e^700 would be found.
         """
         if self.uncertainty is None:
             return None
@@ -90,7 +90,7 @@ class Difference:
         known, degrees = self.uncertainty, self.uncertainty.degrees_of_freedom
         reach = special.stdtrit(degrees, 1 - SIGNIFICANT / tests / 2) + special.stdtrit(degrees, power)
         distance = float(reach) * math.sqrt(known.variance)
-        return math.exp(distance) if distance < 700 else math.inf  # noqa: PLR2004 - beyond it exp overflows
+        return math.exp(distance) if distance < 700 else None  # noqa: PLR2004 - beyond it exp overflows
 
 
 def difference(
