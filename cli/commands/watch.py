@@ -23,7 +23,8 @@ from cli.target.run_documents import RunDocuments
 from cli.target.run_folders import RunFolders
 from cli.target.service import Execution, Service
 from cli.target.summaries import LATEST
-from cli.target.traces import Traces, console_address
+from cli.target.traces import Traces
+from matrix.terms.consoles import execution_address
 from matrix.terms.documents.plan import PlanDocument
 
 
@@ -172,7 +173,7 @@ class Linked:
 
     def _say(self, name: str, arn: str) -> None:
         self._linked.add(arn)
-        self.view.say(f"{name} in the AWS console: {console_address(arn)}")
+        self.view.say(f"{name} in the AWS console: {execution_address(arn)}")
 
     def _guarded(self, act: Callable[[], None]) -> None:
         """Go on without links where the user lacks the right, or AWS throttles: they are not part of the run."""

@@ -25,7 +25,7 @@ from cli.messages.explain import explain
 from cli.target.documents import ProgressRow
 from cli.target.run_documents import RunDocuments
 from cli.target.service import Execution
-from cli.target.traces import console_address
+from matrix.terms.consoles import execution_address
 from matrix.terms.documents.plan import PlanDocument
 from matrix.terms.documents.result import PointMetrics
 from matrix.terms.quantities import rough_duration
@@ -282,12 +282,12 @@ class RunLook:
     def _links(self, arn: str) -> list[Link]:
         if self.source.environment == "local":
             return []
-        links: list[Link] = [{"words": "this run", "address": console_address(arn)}]
+        links: list[Link] = [{"words": "this run", "address": execution_address(arn)}]
         children = self._histories.children.items() if self._histories else []
-        return links + [{"words": item, "address": console_address(child)} for child, (item, _) in children]
+        return links + [{"words": item, "address": execution_address(child)} for child, (item, _) in children]
 
     def _address(self, arn: str) -> str:
-        return "" if self.source.environment == "local" else console_address(arn)
+        return "" if self.source.environment == "local" else execution_address(arn)
 
     def _fleet(self, cell: str, seen: _Seen) -> Fleet | None:
         """Return the fleet of a cell, polled as often as the run."""

@@ -11,7 +11,6 @@ from typing_extensions import TypedDict
 from cli.target.deployment import Deployment
 from cli.target.service import execution_arn
 from cli.target.workdir import workdir
-from matrix.terms.consoles import console_of
 from matrix.terms.printable import printable
 
 # The maximum of events in one answer of GetExecutionHistory.
@@ -137,9 +136,3 @@ def _said_at(line: str) -> float:
         return datetime.fromisoformat(json.loads(line)["timestamp"].replace(",", ".")).timestamp()
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return 0.0
-
-
-def console_address(arn: str) -> str:
-    """Return the AWS console's address for an execution or an iteration of a distributed Map."""
-    region = arn.split(":")[3]
-    return f"{console_of(region)}/states/home?region={region}#/v2/executions/details/{arn}"

@@ -5,7 +5,7 @@ import pytest
 from cli.commands.watch import Linked
 from cli.follow.progress import FileSystemProgress, RunProgress
 from cli.target.service import Execution
-from cli.target.traces import console_address
+from matrix.terms.consoles import execution_address
 
 ARN = "arn:aws:states:eu-central-1:123456789012:execution:storage-matrix-run:builds"
 CHILD = "arn:aws:states:eu-central-1:123456789012:execution:storage-matrix-run/EachFileSystem:"
@@ -69,10 +69,15 @@ def test_the_run_and_each_file_system_are_linked_once_as_soon_as_they_begin():
 
 @pytest.mark.parametrize(
     ("region", "domain"),
-    [("cn-north-1", "amazonaws.cn"), ("us-gov-west-1", "amazonaws-us-gov.com"), ("eu-central-1", "aws.amazon.com")],
+    [
+        ("cn-north-1", "amazonaws.cn"),
+        ("us-gov-west-1", "amazonaws-us-gov.com"),
+        ("eusc-de-east-1", "amazonaws-eusc.eu"),
+        ("eu-central-1", "aws.amazon.com"),
+    ],
 )
 def test_an_execution_is_shown_by_the_console_of_its_partition(region, domain):
-    address = console_address(ARN.replace("eu-central-1", region))
+    address = execution_address(ARN.replace("eu-central-1", region))
 
     assert address.startswith(f"https://{region}.console.{domain}/states/home?region={region}#")
 

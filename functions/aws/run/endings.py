@@ -10,7 +10,7 @@ from aws.stack.clients import client
 from aws.stack.environment import environment
 from aws.stack.retrying import NotYet, retried
 from matrix.report.message import Ended
-from matrix.terms.consoles import console_of
+from matrix.terms.consoles import console_of, execution_address
 from matrix.terms.documents.compared import ComparisonDocument
 from matrix.terms.documents.parts import Failure
 from matrix.terms.documents.receipt import ReceiptDocument
@@ -46,7 +46,7 @@ def _page(run: str, arn: str) -> str:
     here = environment()
     if here.name != "aws" or bucket.exists(run_key(run, "report.html")):
         return f"Report: {report_address(run)}"
-    return f"Run: {console_of(here.region)}/states/home?region={here.region}#/v2/executions/details/{arn}"
+    return f"Run: {execution_address(arn)}"
 
 
 def report_address(run: str) -> str:
