@@ -181,8 +181,8 @@ class Session:
         try:
             heartbeat.say("preparing", None, None)
             # A folder of this machine that no disk counts for is not reached over its network either.
-            self._lately = RecentTraffic(has_network=job.mount["kind"] != "directory")
-            heartbeat.tell(self._lately.document)
+            self._lately = RecentTraffic(job.mount["kind"] != "directory", workspaces.mount)
+            heartbeat.tell(self._news)
             self._seen = time.monotonic(), counters.of_storage(workspaces.mount)
             setting = replace(setting, calibration=calibration.calibrate(job, workspaces, self._log))
             for step in job.steps:
@@ -195,6 +195,11 @@ class Session:
             # Also of a job that fails or is interrupted all is uploaded that was measured.
             self._uploads.shutdown()
             workspaces.close()
+
+    def _news(self) -> dict[str, Any]:
+        """Return what people who watch see of this instance: its traffic, and the results of its last step."""
+        news = {"lately": self._lately.document(), "last": self._samples[-1]["metrics"] if self._samples else None}
+        return {name: each for name, each in news.items() if each}
 
     def _take_sample(self, setting: samples.Setting, step: Step, workspaces: Workspaces, heartbeat: Heartbeat) -> None:
         job = setting.job

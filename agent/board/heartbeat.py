@@ -30,7 +30,7 @@ class Heartbeat:
         self._blackboard = blackboard
         self._period_s = period_s
         self._state: dict[str, object] = {"state": "preparing", "step": None, "point": None, "since": None}
-        self._lately: Callable[[], dict[str, Any] | None] = lambda: None
+        self._more: Callable[[], dict[str, Any]] = dict
         self._refusal = ""
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._beat, name="heartbeat", daemon=True)
@@ -45,9 +45,9 @@ class Heartbeat:
             raise BlackboardUnavailable(self._refusal)
         self._state = {"state": state, "step": step, "point": point, "since": round(time.time(), 1)}
 
-    def tell(self, lately: Callable[[], dict[str, Any] | None]) -> None:
-        """Include the storage's recent rates in each beat, if `lately` has any."""
-        self._lately = lately
+    def tell(self, more: Callable[[], dict[str, Any]]) -> None:
+        """Include in each beat what `more` returns then."""
+        self._more = more
 
     def stop(self) -> None:
         """End the thread after its last beat."""
@@ -58,11 +58,9 @@ class Heartbeat:
         beats = Series("a heartbeat")
         while True:
             is_last = self._over.is_set()
-            beat: dict[str, object] = {"at": time.time(), **self._state}
+            beat: dict[str, object] = {"at": time.time(), **self._state, **self._more()}
             if unmended := troubles():
                 beat["troubles"] = unmended
-            if lately := self._lately():
-                beat["lately"] = lately
             try:
                 self._blackboard.put(HEARTBEAT, beat)
             except (AgentError, OSError) as err:

@@ -5,8 +5,10 @@ It reuses the counters that are read each second for the step's curve (over_time
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agent.machine import counters
@@ -31,9 +33,10 @@ COUNTED = {
 class RecentTraffic:
     """The rates of the last seconds, of the step that runs and of those before it."""
 
-    def __init__(self, has_network: bool = True) -> None:
-        """`has_network`: the storage's traffic goes over the network if no disk counts it."""
+    def __init__(self, has_network: bool = True, storage: Path | None = None) -> None:
+        """`has_network`: the traffic of `storage` goes over the network if no disk counts it."""
         self._has_network = has_network
+        self._machine, self._disk = _boot_id(), _device(storage)
         self._lock = threading.Lock()
         self._watched: Sampler | None = None
         self._rates: list[list[float]] = []
@@ -51,11 +54,13 @@ class RecentTraffic:
     def document(self) -> dict[str, Any] | None:
         """Return the rates: the end of each second (epoch s), its length, then bytes read, written and operations.
 
-        All three are per second. None if the kernel counts nothing of this storage.
+        All three are per second. `counter` is the same for instances of one machine that share a disk or a network,
+        as in local runs: all of them count the same traffic. None if the kernel counts nothing of this storage.
         """
         with self._lock:
             rates = self._all()
-        return {"of": self._of, "rates": rates} if rates else None
+        counter = f"{self._machine} {self._disk if self._of == DISK else NETWORK}" if self._machine else ""
+        return {"of": self._of, "counter": counter, "rates": rates} if rates else None
 
     def _all(self) -> list[list[float]]:
         fresh = self._of_step(self._watched.last(MAX_RATES + 1)) if self._watched else []
@@ -75,3 +80,16 @@ class RecentTraffic:
                 moved = [sum(max(0.0, more[name] - less[name]) for name in group if name in more) for group in groups]
                 rates.append([round(epoch + after, 1), round(took, 2), *(round(amount / took) for amount in moved)])
         return rates
+
+
+def _boot_id() -> str:
+    """Return what no two running kernels share; a container has that of its machine (random(4))."""
+    with contextlib.suppress(OSError):
+        return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    return ""
+
+
+def _device(storage: Path | None) -> int | None:
+    with contextlib.suppress(OSError):
+        return counters.device_of(storage) if storage else None
+    return None

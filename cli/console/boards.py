@@ -5,18 +5,14 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
-from cli.console import beats
-from cli.console.beats import Heartbeats
 from cli.console.fleet_view import Board, objects_of
 from cli.console.sources import Source
+from cli.follow.beats import CONNECTIONS, HeartbeatReader
 from cli.messages.errors import UnreadableRun
 from matrix.run.gates import instances_of, steps_of
 
 # Samples read by one poll; 200 instances need four polls after each step.
 READ_AT_ONCE = 50
-# The rates come from the first instances of a fleet, because reading each heartbeat costs money.
-MAX_BEATS = 50
-CONNECTIONS = 8
 
 
 @dataclass
@@ -26,9 +22,11 @@ class Boards:
     run: str
     samples: dict[str, dict[str, tuple[float, Sequence[Mapping[str, Any]]]]] = field(default_factory=dict)
     """By cell and instance: (time of the samples read last, finished steps)."""
-    beats: dict[str, Heartbeats] = field(default_factory=dict)
-    beaten: dict[str, dict[str, float]] = field(default_factory=dict)
-    """By cell and instance: time of the heartbeat read last."""
+    beats: HeartbeatReader = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Read the heartbeats of the same run."""
+        self.beats = HeartbeatReader(self.run)
 
     def look(self, source: Source, cell: str, steps: int, now: float) -> Board:
         """Read the new objects of a cell's blackboard and return its state."""
@@ -38,7 +36,6 @@ class Boards:
         objects = objects_of(listing)
         gates, ready = self._met(source, below)
         unread = self._read_samples(source, cell, listing)
-        self._read_beats(source, cell, listing, steps, now)
         return Board(
             instances=tuple(record.get("instances", ())),
             objects=objects,
@@ -46,7 +43,7 @@ class Boards:
             ready=ready,
             samples={instance: steps for instance, (_, steps) in self.samples.get(cell, {}).items()},
             unread=unread,
-            beats=self.beats[cell],
+            beats=self.beats.read(source.commands, cell, listing, steps, now),
         )
 
     def _met(self, source: Source, below: str) -> tuple[dict[int, float], dict[str, float]]:
@@ -75,24 +72,6 @@ class Boards:
             for (instance, _, at), document in zip(now, documents, strict=True):
                 known[instance] = at, document.get("samples", ())
         return len(changed) - len(now)
-
-    def _read_beats(
-        self, source: Source, cell: str, listing: Sequence[tuple[str, float]], steps: int, now: float
-    ) -> None:
-        """Read the new heartbeats of the fleet's first instances."""
-        known, into = self.beaten.setdefault(cell, {}), self.beats.setdefault(cell, Heartbeats())
-        names = [(name, at) for name, at in listing if name.partition("/")[2] == "heartbeat"][:MAX_BEATS]
-        fresh = [(name, at) for name, at in names if known.get(name, 0.0) < at]
-        with ThreadPoolExecutor(CONNECTIONS) as pool:
-            texts = pool.map(
-                lambda each: source.commands.content(self.run, f"cells/{cell}/instances/{each[0]}", beats.MAX_BYTES),
-                fresh,
-            )
-            for (name, at), text in zip(fresh, texts, strict=True):
-                known[name] = at
-                beat = beats.parse(text or b"", steps, now)
-                if beat is not None:
-                    into.add(name.partition("/")[0].rpartition(":")[2], beat)
 
 
 def _document(source: Source, run: str, name: str) -> dict[str, Any]:

@@ -4,6 +4,8 @@ from typing import Literal, NotRequired
 
 from typing_extensions import TypedDict
 
+from cli.follow.beats import Rates
+
 
 class Column(TypedDict):
     """A column of the matrix: one point of a workload, on fleets of one kind."""
@@ -216,31 +218,6 @@ class InstanceTile(TypedDict):
     """Its result of each finished step."""
 
 
-class StepMark(TypedDict):
-    """The start of a step in a curve."""
-
-    at: float
-    """Epoch seconds."""
-    label: str
-
-
-class Rates(TypedDict):
-    """Storage traffic per second, summed over the instances whose heartbeats were read."""
-
-    of: str
-    """Place of the counter: disk or network."""
-    first: int
-    """The first second (epoch)."""
-    read: list[float]
-    """Bytes per second."""
-    written: list[float]
-    operations: list[float]
-    """Per second."""
-    steps: list[StepMark]
-    instances: int
-    """Number of instances in the sum."""
-
-
 class Fleet(TypedDict):
     """The instances of a cell."""
 
@@ -258,6 +235,8 @@ class Fleet(TypedDict):
     higher_is_better: bool
     rates: Rates | None
     """None if no kernel counts this storage's traffic, or before the first heartbeat with rates."""
+    traffic: str
+    """What its running instances move, such as `210 MB/s now`. Empty: unknown."""
     note: str
     """Data that is not shown, with the reason."""
     is_final: bool

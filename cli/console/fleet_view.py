@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import Any, Literal
 
-from cli.console.beats import Heartbeats
 from cli.console.documents import Fleet, FleetStep, InstanceTile
-from matrix.input.workloads import MODELS
+from cli.follow.beats import Heartbeats, judged_by
+from matrix.run.heartbeats import MAX_STEPS
 from matrix.run.polling import SILENT_AFTER_S
 from matrix.terms.documents.plan import PlanCell
 from matrix.terms.metrics import metrics_of
@@ -19,10 +19,6 @@ from matrix.terms.quantities import quantity
 
 State = Literal["booting", "preparing", "at the gate", "running", "done", "failed", "silent", "gone"]
 STATES: tuple[State, ...] = ("booting", "preparing", "at the gate", "running", "done", "failed", "silent", "gone")
-# Instances are not trusted: they may write any number.
-MAX_STEPS = 10_000
-# The remaining time of a step that takes longer than usual is unknown.
-MAX_SHARE = 0.95
 MARKS = ("done.json", "failed.json", "log.gz", "samples.json", "heartbeat")
 
 
@@ -88,8 +84,9 @@ def fleet(cell: PlanCell, board: Board, now: float, *, has_ended: bool, was_stop
         "metric": known.meaning if known else "",
         "unit": unit,
         "higher_is_better": bool(known and known.higher_is_better),
-        "share": _share(cell, board, at, now),
+        "share": 0.0 if at is None else board.beats.share(at, cell["expected_s"] / len(cell["steps"]), now),
         "rates": board.beats.rates(labels, now),
+        "traffic": "" if has_ended else board.beats.traffic(cell["fleet"]["count"], now),
         "note": f"samples of {board.unread} instances are still being read" if board.unread else "",
         "is_final": has_ended,
     }
@@ -114,16 +111,6 @@ def _steps(cell: PlanCell, instances: Sequence[InstanceTile], unit: str) -> list
             }
         )
     return steps
-
-
-def _share(cell: PlanCell, board: Board, step: int | None, now: float) -> float:
-    """Return the completed share of the running step, by the time of earlier steps, else by the plan's."""
-    begun = board.beats.begun
-    if step is None or step not in begun:
-        return 0.0
-    took = [begun[number + 1] - begun[number] for number in range(step) if number in begun and number + 1 in begun]
-    usual_s = median(took) if took else cell["expected_s"] / len(cell["steps"])
-    return min(MAX_SHARE, max(0.0, now - begun[step]) / usual_s) if usual_s > 0 else 0.0
 
 
 def _square(instance: str, board: Board, now: float | None, *, metric: str, was_stopped: bool) -> InstanceTile:
@@ -174,9 +161,8 @@ def _values(samples: Sequence[Mapping[str, Any]], metric: str) -> list[float | N
 
 def _metric(cell: PlanCell, board: Board, metrics: Container[str]) -> str:
     """Return the metric to show: the primary metric if all points share it, else the first that an agent wrote."""
-    model = MODELS[cell["workload"]["type"]]
-    judged = {model.judged_by(point["params"], cell["workload"]) for point in cell["points"]}
-    if len(judged) == 1 and (primary := judged.pop()) in metrics:
+    primary = judged_by(cell)
+    if primary in metrics:
         return primary
     names = (name for entries in board.samples.values() for entry in entries for name in entry.get("metrics") or {})
     return next((name for name in names if name in metrics), "")

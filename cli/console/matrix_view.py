@@ -3,7 +3,6 @@
 Pure: it turns a plan, rows of the table and a time into a document.
 """
 
-import json
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,18 +10,15 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from cli.console.documents import Column, Figure, Fleet, Matrix, MatrixCell, MatrixRow
-from cli.follow.progress import ENDED_RUNS, NOT_MEASURED, CellProgress, RunProgress
+from cli.follow.progress import ENDED_RUNS, NOT_MEASURED, CellProgress, RunProgress, canonical, workload_names
 from cli.follow.spending import money
 from matrix.input.storage_names import brief_names
 from matrix.report.heat_map import LEVELS
-from matrix.terms.documents.parts import Part
 from matrix.terms.documents.plan import PlanCell, PlanDocument
 from matrix.terms.documents.result import MetricResult, PointMetrics
 from matrix.terms.names import describe_fleet, point_labels, primary_metric, told_apart
 from matrix.terms.quantities import quantity
 
-# Average the current traffic over these seconds.
-NOW_S = 3
 # Sizes in xlarges: each is half of the next. metal is the largest of its family.
 SIZES = {"nano": 1 / 32, "micro": 1 / 16, "small": 1 / 8, "medium": 1 / 4, "large": 1 / 2}
 
@@ -40,12 +36,12 @@ class Layout:
 
     def __post_init__(self) -> None:
         """Lay out."""
-        names = _workload_names(cell["workload"] for cell in self.plan["cells"])
+        names = workload_names(cell["workload"] for cell in self.plan["cells"])
         known: dict[tuple[str, str, str], tuple[tuple[Any, ...], Column]] = {}
         self.keys = {}
         telling = _telling_labels(self.plan["cells"], names)
         for cell in self.plan["cells"]:
-            workload, fleet = names[_canonical(cell["workload"])], describe_fleet(cell["fleet"])
+            workload, fleet = names[canonical(cell["workload"])], describe_fleet(cell["fleet"])
             for number, (point, label) in enumerate(point_labels(cell["points"]).items()):
                 place = (workload, *_type_order(cell["fleet"]["instanceType"]), cell["fleet"]["count"], fleet, number)
                 key = f"{workload}|{fleet}|{label}"
@@ -129,15 +125,15 @@ class Layout:
         fleet = fleet if at.state in ("waiting", "running") else None
         if fleet and fleet["step"] is not None:
             # Heartbeats are newer than the table's row.
-            at = replace(at, state="running", step=max(fleet["step"], at.step or 0))
+            at = replace(at, state="running", step=max(fleet["step"], at.step or 0), share=fleet["share"])
         return {
             "id": cell["id"],
             "file_system": cell["file_system"],
             "columns": columns,
             "state": at.state,
-            "words": _words(at),
+            "words": at.describe_state(),
             "live": _live(fleet) if fleet else "",
-            "fraction": round(_fraction(at, now, fleet["share"] if fleet else 0.0), 3),
+            "fraction": round(at.fraction(now), 3),
             "error": at.error,
             "cost": money(cell["cost_usd"]["expected"]),
             "figures": sorted(figures.get(cell["id"], []), key=lambda figure: columns.index(figure["column"])),
@@ -146,33 +142,8 @@ class Layout:
 
 def _live(fleet: Fleet) -> str:
     """Return the current traffic of a fleet and the result of its last finished step, in words."""
-    rates, words = fleet["rates"], []
-    if rates:
-        moved = [read + written for read, written in zip(rates["read"], rates["written"], strict=True)][-NOW_S:]
-        words.append(f"{quantity(sum(moved) / len(moved) / 1e6, 'MB/s').strip()} now")
     last = next((step for step in reversed(fleet["steps"]) if step["median"] is not None), None)
-    if last:
-        words.append(f"last {last['words'].strip()}")
-    return ", ".join(words)
-
-
-def _fraction(cell: CellProgress, now: float, share: float) -> float:
-    """Return the completed share of a cell: by its steps after the first has started, else by time."""
-    if cell.has_ended or not cell.steps or cell.step is None or cell.state not in ("running", "analysing"):
-        return cell.fraction(now)
-    return min(1.0, (cell.step + share) / cell.steps)
-
-
-def _words(cell: CellProgress) -> str:
-    """Return the activity of a cell in words."""
-    counts = cell.instances
-    expected = counts.get("expected") or 0
-    if cell.state == "waiting":
-        return f"booting {counts.get('ready', 0)} of {expected}"
-    if cell.state == "running" and cell.steps:
-        running = counts.get("running") or expected
-        return f"step {min((cell.step or 0) + 1, cell.steps)} of {cell.steps} · {running} running"
-    return cell.state
+    return ", ".join(filter(None, [fleet["traffic"], f"last {last['words'].strip()}" if last else ""]))
 
 
 def _metrics(layout: Layout, points: Mapping[str, Sequence[PointMetrics]]) -> dict[str, str]:
@@ -232,33 +203,12 @@ def _is_open(metric: MetricResult, best: MetricResult) -> bool:
     return bool(low <= best_high and best_low <= high)
 
 
-def _workload_names(workloads: Iterable[Part]) -> dict[str, str]:
-    """Return a name of each workload: its type, and the fields in which workloads of the same type differ."""
-    by_text = {_canonical(workload): dict(workload) for workload in workloads}
-    names: dict[str, str] = {}
-    for text, workload in by_text.items():
-        alike = [other for other in by_text.values() if other.get("type") == workload.get("type")]
-        telling = [key for key in workload if any(other.get(key) != workload[key] for other in alike)]
-        details = ", ".join(f"{key} {_short(workload[key])}" for key in telling)
-        named = str(workload.get("name") or workload.get("type", "workload"))
-        names[text] = f"{named} ({details})" if details and not workload.get("name") else named
-    return names
-
-
 def _telling_labels(cells: Iterable[PlanCell], names: Mapping[str, str]) -> dict[str, dict[str, str]]:
     """Return short labels of each workload's points, without the parts that all its labels share."""
     labels: dict[str, list[str]] = {}
     for cell in cells:
-        labels.setdefault(names[_canonical(cell["workload"])], []).extend(point_labels(cell["points"]).values())
+        labels.setdefault(names[canonical(cell["workload"])], []).extend(point_labels(cell["points"]).values())
     return {workload: told_apart(of_it)[1] for workload, of_it in labels.items()}
-
-
-def _short(value: Any) -> str:
-    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
-
-
-def _canonical(workload: Part) -> str:
-    return json.dumps(workload, sort_keys=True)
 
 
 def _natural(text: str) -> tuple[str | int, ...]:

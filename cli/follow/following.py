@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
 from typing import Any, Protocol
@@ -12,23 +12,28 @@ from rich.console import Console
 from rich.live import Live
 
 from cli.follow import live_view, progress, spending
+from cli.follow.beats import HeartbeatReader, Heartbeats
 from cli.follow.interruption import InterruptCounter, Interrupted
-from cli.follow.progress import Measured, RunProgress
+from cli.follow.progress import CellProgress, Measured, RunProgress
 from cli.messages import terminal
 from cli.messages.errors import CommandError, ExitCode
 from cli.messages.explain import explain
 from cli.target.service import Service
+from cli.target.traces import Traces
 from cli.target.workdir import cloud_log, run_folder
 from contract import retryable
 from local.keeping.runs import EXECUTION, how_far
 from matrix.input.storage_names import brief_names
-from matrix.terms.documents.plan import PlanDocument
+from matrix.terms.documents.plan import PlanCell, PlanDocument
 
 # On AWS each poll costs money, and its rows change only when Poll fleet runs. A local poll takes processor time from
 # the measurement: at one poll a second it was a tenth of the local cloud's processor time.
 LOOK_EVERY_S = {"local": 2.0, "aws": 5.0}
 # `matrix watch` on a run with hundreds of measured cells shows it at once and loads their figures over several polls.
 MAX_NEW_CELLS = 20
+# An agent writes a heartbeat every 30 s, on this machine every 5 s. Reading one costs money, or processor time.
+READ_BEATS_EVERY_S = {"local": 4.0, "aws": 15.0}
+MAX_FLEETS = 8
 # The network may return within half a minute, so a failed poll does not end the watch.
 FAILED_LOOKS = 6
 FAILED_LOOK_PAUSE_S = 5.0
@@ -68,15 +73,16 @@ class PlainLines:
 class LiveScreen:
     """A view that is redrawn in place."""
 
-    def __init__(self, console: Console, environment: str) -> None:
+    def __init__(self, console: Console, environment: str, beats: "Beats | None") -> None:
         self._console = console
         self._environment = environment
+        self._beats = beats
         self._last: RunProgress | None = None
         self.live = Live(console=console, get_renderable=self._draw, refresh_per_second=4)
 
     def show(self, now: RunProgress) -> None:
-        """Draw from now on this moment."""
-        self._last = now
+        """Draw from now on this moment, with what heartbeats say of it."""
+        self._last = self._beats.added_to(now) if self._beats else now
 
     def say(self, line: str) -> None:
         """Print a line above the view."""
@@ -88,16 +94,71 @@ class LiveScreen:
         return live_view.render(self._last, self._console, time.time(), self._environment)
 
 
+@dataclass
+class Beats:
+    """The heartbeats of the running cells of a run, read from time to time."""
+
+    service: Service
+    run: str
+    plan: PlanDocument | None
+    _reader: HeartbeatReader = field(init=False)
+    _next_at: float = 0.0
+
+    def __post_init__(self) -> None:
+        """Begin without heartbeats."""
+        self._reader = HeartbeatReader(self.run)
+
+    def added_to(self, progress: RunProgress) -> RunProgress:
+        """Return the progress with what the heartbeats of its first running cells say."""
+        now = time.time()
+        planned = {cell["id"]: cell for cell in self.plan["cells"]} if self.plan else {}
+        running = [cell for cell in progress.cells if cell.state in ("waiting", "running") and cell.id in planned]
+        is_due = progress.execution.is_running and now >= self._next_at
+        if is_due:
+            self._next_at = now + READ_BEATS_EVERY_S[self.service.deployment.environment]
+        shown = {}
+        for cell in running[:MAX_FLEETS]:
+            # They are not part of the run: the view goes on where the user lacks the right to read them.
+            with suppress(Exception):
+                if is_due:
+                    self._read(cell, now)
+                shown[cell.id] = _at_its_beats(cell, planned[cell.id], self._reader.cells[cell.id], now)
+        return replace(progress, cells=tuple(shown.get(cell.id, cell) for cell in progress.cells))
+
+    def _read(self, cell: CellProgress, now: float) -> None:
+        listing = list(Traces(self.service.deployment).listing(self.run, f"cells/{cell.id}/instances/"))
+        self._reader.read(self.service, cell.id, listing, cell.steps or 0, now)
+
+
+def _at_its_beats(cell: CellProgress, planned: PlanCell, beats: Heartbeats, now: float) -> CellProgress:
+    """Return a cell at the step that its heartbeats report, which are newer than its row."""
+    step = beats.step()
+    if step is None:
+        return cell
+    return replace(
+        cell,
+        state="running",
+        step=max(step, cell.step or 0),
+        share=beats.share(step, planned["expected_s"] / len(planned["steps"]), now)
+        if step >= (cell.step or 0)
+        else 0.0,
+        live=beats.traffic(planned["fleet"]["count"], now) or beats.last_result(planned),
+        measuring_since=beats.begun.get(0),
+    )
+
+
 @contextmanager
-def view(console: Console, environment: str, *, plain: bool = False, verbose: bool = False) -> Iterator[View]:
+def view(
+    console: Console, environment: str, beats: Beats | None = None, *, plain: bool = False, verbose: bool = False
+) -> Iterator[View]:
     """Open the view that suits the console: live on a terminal, plain lines elsewhere or where asked for.
 
-    `verbose`: plain lines, one for each change.
+    `beats`: of a run that goes on; only the live view reads them. `verbose`: plain lines, one for each change.
     """
     if plain or verbose or not console.is_terminal:
         yield PlainLines(console, verbose=verbose)
         return
-    screen = LiveScreen(console, environment)
+    screen = LiveScreen(console, environment, beats)
     with screen.live:
         yield screen
 

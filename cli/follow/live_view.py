@@ -8,6 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from cli.follow.progress import NOT_MEASURED, STOPPED, CellProgress, RunProgress, describe_time
+from matrix.input.storage_names import NOT_AWS
 from matrix.terms.quantities import rough_duration
 
 STYLES = {
@@ -39,10 +40,13 @@ def render(progress: RunProgress, console: Console, now: float, environment: str
 def _errors(progress: RunProgress) -> list[Text]:
     """List the latest failures, one line each, so that the user can stop a run that cannot succeed."""
     failed = sorted((cell for cell in progress.cells if cell.error), key=lambda cell: cell.finished_at or 0.0)
-    alike: dict[str, list[str]] = {}
+    alike: dict[str, list[CellProgress]] = {}
     for cell in failed:
-        alike.setdefault(cell.error.replace(f"{cell.id}: ", ""), []).append(cell.id)
-    lines = [f"{cells[0] if len(cells) == 1 else f'{len(cells)} cells'}: {why}" for why, cells in alike.items()]
+        alike.setdefault(cell.error.replace(f"{cell.id}: ", ""), []).append(cell)
+    lines = [
+        f"{progress.name_of(cells[0]) if len(cells) == 1 else f'{len(cells)} cells'}: {why}"
+        for why, cells in alike.items()
+    ]
     lines += [f"{system.id}: {system.error}" for system in progress.file_systems if system.error]
     return [Text(line, "red", no_wrap=True, overflow="ellipsis") for line in lines[-SHOWN_ERRORS:]]
 
@@ -81,7 +85,8 @@ def _storages(progress: RunProgress, console: Console) -> RenderableType:
     """Draw a line for each storage: how many of its cells have ended, and its running cell or its latest figure."""
     cells = by_file_system(progress.cells)
     states = {system.id: system.state for system in progress.file_systems}
-    names = [progress.names.get(system, system) for system in cells]
+    # The head of the view says where it runs.
+    names = [progress.names.get(system, system).removesuffix(f" {NOT_AWS}") for system in cells]
     width = max(NARROWEST_NAME, min(max(map(len, names)), 2 * console.width // 5))
     drawn: list[Text] = []
     lines = list(zip(cells.items(), names, strict=True))
@@ -114,8 +119,9 @@ def _news(cells: list[CellProgress], state: str) -> Text:
     """Write the running cell, the latest figure, and how many cells failed; else the state of the storage."""
     words = Text()
     for cell in filter(_is_under_way, cells):
-        step = cell.describe_step()
-        words.append(f"{short_name(cell)}: {f'step {step}' if ' of ' in step else cell.state}  ", "cyan")
+        # The label of the test point stands last: a narrow terminal cuts it off.
+        now = ", ".join(filter(None, [cell.live, cell.describe_state()]))
+        words.append(f"{short_name(cell)}: {now}  ", "cyan")
     measured = [cell for cell in cells if cell.measured]
     if measured:
         last = max(measured, key=lambda cell: cell.finished_at or 0.0)

@@ -1,10 +1,13 @@
 """A run's progress, read from its rows in the table. Pure: rows and a time in, words and figures out."""
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from cli.target.documents import ProgressRow
 from cli.target.service import Execution
+from matrix.terms.documents.parts import Part
 from matrix.terms.documents.plan import PlanCell, PlanDocument
 from matrix.terms.documents.result import PointMetrics
 from matrix.terms.figures import sample_count
@@ -55,6 +58,8 @@ class CellProgress:
     finished_at: float | None = None
     expected_s: float = 0.0
     step: int | None = None  # 0-based; the number of steps when all are done
+    share: float = 0.0  # of the running step, from 0 to 1
+    live: str = ""  # its traffic or its last result, in words: `210 MB/s now`
     steps: int | None = None
     point: str = ""
     instances: dict[str, int] = field(default_factory=dict)
@@ -62,6 +67,8 @@ class CellProgress:
     measured: Measured | None = None
     fleet: str = ""  # workload and fleet in words
     labels: Mapping[str, str] = field(default_factory=dict)  # of test points, by their ids
+    points: Sequence[str] = ()  # the test point of each step, if the plan is known
+    measuring_since: float | None = None  # when its first step began, if its heartbeats have been read
 
     @property
     def has_ended(self) -> bool:
@@ -79,9 +86,20 @@ class CellProgress:
         if self.has_ended:
             return 1.0
         elapsed = self.elapsed_s(now)
+        if elapsed and self.measuring_since is not None and self.step and self.steps:
+            # The start takes its time, too: all that is left are steps, which take as long as those before.
+            step_s = (now - self.measuring_since) / (self.step + self.share)
+            return min(0.95, elapsed / (elapsed + step_s * max(0.0, self.steps - self.step - self.share)))
         by_time = elapsed / self.expected_s if elapsed and self.expected_s else 0.0
-        by_steps = self.step / self.steps if self.step and self.steps else 0.0
+        by_steps = (self.step + self.share) / self.steps if self.step is not None and self.steps else 0.0
         return min(0.95, max(by_time, by_steps))
+
+    def describe_state(self) -> str:
+        """Write what the cell does: `step 2 of 6, threads 4`, `starting, 1 of 3 ready`; else its state."""
+        if self.state == "waiting":
+            return f"starting, {self.instances.get('ready', 0)} of {self.instances.get('expected') or 0} ready"
+        step = self.describe_step()
+        return f"step {step}" if self.state == "running" and " of " in step else self.state
 
     def describe_step(self) -> str:
         """Write the current step and its test point: `2 of 6, threads 4`."""
@@ -89,7 +107,9 @@ class CellProgress:
             return f"{self.steps} step{'s' if self.steps > 1 else ''}" if self.steps else ""
         if self.has_ended or self.step >= self.steps:
             return f"{min(self.step, self.steps)} of {self.steps}"
-        label = self.labels.get(self.point, self.point) if len(self.labels) != 1 else ""
+        # The plan knows it for a step that the row does not have yet.
+        point = self.points[self.step] if self.step < len(self.points) else self.point
+        label = self.labels.get(point, point) if len(self.labels) != 1 else ""
         return ", ".join(filter(None, [f"{self.step + 1} of {self.steps}", label]))
 
     def describe_instance(self) -> str:
@@ -121,6 +141,11 @@ class RunProgress:
     cost: str = ""  # cost so far, in words; empty if unknown
     names: Mapping[str, str] = field(default_factory=dict)  # of storages, by their file systems' ids
 
+    def name_of(self, cell: CellProgress) -> str:
+        """Name a cell in words: `EBS gp3, dd, 3 × m6i.xlarge`; by its id without a plan."""
+        storage = self.names.get(cell.file_system)
+        return f"{storage}, {cell.fleet}" if storage and cell.fleet else f"cell {cell.id}"
+
     def count(self, state: str) -> int:
         """Return the number of cells in a state."""
         return sum(cell.state == state for cell in self.cells)
@@ -142,9 +167,12 @@ class RunProgress:
         """Seconds that are left if the rest takes as long as all until now did; None before a step has ended."""
         if not self.execution.is_running or not any(cell.has_ended or cell.step for cell in self.cells):
             return None
-        done = self.fraction(now)
+        # Cells that were taken over from an earlier run took no time.
+        own = [cell for cell in self.cells if cell.started_at is not None or not cell.has_ended]
+        done = replace(self, cells=tuple(own)).fraction(now)
+        begun = min((cell.started_at for cell in own if cell.started_at is not None), default=self.execution.started_at)
         # After all cells have ended, deletion and analysis remain; the cells do not predict their time.
-        return self.elapsed_s(now) * (1 - done) / done if 0 < done < 1 else None
+        return max(0.0, now - begun) * (1 - done) / done if 0 < done < 1 else None
 
     def elapsed_s(self, now: float) -> float:
         """Seconds since the run started, or that it took: by its summary, if it has one."""
@@ -163,7 +191,12 @@ def read(
 
     `measured` holds the figures of cells already read, by cell id.
     """
-    planned = {cell["id"]: _planned_cell(cell) for cell in plan["cells"]} if plan else {}
+    workloads = workload_names(cell["workload"] for cell in plan["cells"]) if plan else {}
+    planned = (
+        {cell["id"]: _planned_cell(cell, workloads[canonical(cell["workload"])]) for cell in plan["cells"]}
+        if plan
+        else {}
+    )
     cells = {row["cell"]: _cell(row, planned.get(row["cell"])) for row in rows if row["SK"].startswith("CELL#")}
     cells = {name: replace(cell, measured=(measured or {}).get(name)) for name, cell in cells.items()}
     order = list(planned) + [name for name in cells if name not in planned]
@@ -211,15 +244,38 @@ def _end_of(state: str) -> str:
     return NOT_MEASURED if state == "planned" else STOPPED
 
 
-def _planned_cell(cell: PlanCell) -> CellProgress:
+def workload_names(workloads: Iterable[Part]) -> dict[str, str]:
+    """Return a name of each workload: its type, and the fields in which workloads of the same type differ."""
+    by_text = {canonical(workload): dict(workload) for workload in workloads}
+    names: dict[str, str] = {}
+    for text, workload in by_text.items():
+        alike = [other for other in by_text.values() if other.get("type") == workload.get("type")]
+        telling = [key for key in workload if any(other.get(key) != workload[key] for other in alike)]
+        details = ", ".join(f"{key} {_short(workload[key])}" for key in telling)
+        named = str(workload.get("name") or describe_workload(workload))
+        names[text] = f"{named} ({details})" if details and not workload.get("name") else named
+    return names
+
+
+def _short(value: Any) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def canonical(workload: Part) -> str:
+    """Return the key of a workload in `workload_names`."""
+    return json.dumps(workload, sort_keys=True)
+
+
+def _planned_cell(cell: PlanCell, workload: str) -> CellProgress:
     return CellProgress(
         cell["id"],
         cell["file_system"],
         expected_s=cell["expected_s"],
         steps=len(cell["steps"]),
         instances={"expected": int(cell["fleet"]["count"])},
-        fleet=f"{describe_workload(cell['workload'])}, {fleet_label(cell['fleet'])}",
+        fleet=f"{workload}, {fleet_label(cell['fleet'])}",
         labels=point_labels(cell["points"]),
+        points=[step["point"] for step in cell["steps"]],
     )
 
 
@@ -238,6 +294,7 @@ def _cell(row: ProgressRow, planned: CellProgress | None) -> CellProgress:
         error=_error(row),
         fleet=planned.fleet if planned else "",
         labels=planned.labels if planned else {},
+        points=planned.points if planned else (),
     )
 
 
@@ -270,7 +327,7 @@ def changes(before: RunProgress | None, after: RunProgress) -> list[str]:
         if _signature(old.get(f"fs {system.id}")) != _signature(system)
     ]
     lines += [
-        _cell_line(cell)
+        _cell_line(after, cell)
         for cell in after.cells
         if cell.state != "planned" and _signature(old.get(cell.id)) != _signature(cell)
     ]
@@ -285,7 +342,7 @@ def endings(before: RunProgress | None, after: RunProgress) -> list[str]:
         _join(f"file system {system.id}: {system.state}", system.error)
         for system in after.file_systems
         if system.error and system.id not in failed
-    ] + [_cell_line(cell) for cell in after.cells if cell.has_ended and cell.id not in old]
+    ] + [_cell_line(after, cell) for cell in after.cells if cell.has_ended and cell.id not in old]
 
 
 def _signature(part: CellProgress | FileSystemProgress | None) -> tuple[object, ...]:
@@ -295,14 +352,14 @@ def _signature(part: CellProgress | FileSystemProgress | None) -> tuple[object, 
     return (part.state, part.error) if part else ()
 
 
-def _cell_line(cell: CellProgress) -> str:
+def _cell_line(now: RunProgress, cell: CellProgress) -> str:
+    # The logs of a failed cell are asked for by its id.
+    name = f"cell {cell.id}" if cell.error else now.name_of(cell)
     if cell.measured:
-        figures = f"P50 {cell.measured.p50}, n {cell.measured.n} of each point"
-        return _join(f"cell {cell.id}: {cell.state}, {figures}", cell.error)
-    step = cell.describe_step()
-    words = [f"cell {cell.id}: {cell.state}", f"step {step}" if " of " in step else step]
+        return _join(f"{name}: {cell.state}, P50 {cell.measured.p50}, n {cell.measured.n} of each point", cell.error)
     instances = cell.describe_instance()
-    return _join(", ".join(word for word in words if word), f"instances {instances}" if instances else "", cell.error)
+    words = cell.state if cell.describe_state().startswith(cell.state) else f"{cell.state}, {cell.describe_state()}"
+    return _join(f"{name}: {words}", f"instances {instances}" if instances else "", cell.error)
 
 
 def _join(*words: str) -> str:

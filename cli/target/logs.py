@@ -1,6 +1,5 @@
 """The instance logs of a cell: log.gz of each instance, from the run's folder or its deployment."""
 
-import json
 import time
 from collections.abc import Iterator
 from pathlib import PurePosixPath
@@ -9,6 +8,7 @@ from cli.messages.errors import UnreadableRun
 from cli.target.documents import note, readable
 from cli.target.run_store import RunStore
 from cli.target.unzipping import MAX_ZIPPED_BYTES, Unzipped
+from matrix.run import heartbeats
 from matrix.terms.printable import printable
 
 LOG, FAILED, HEARTBEAT, RESULT = "log.gz", "failed.json", "heartbeat", "result.json"
@@ -73,12 +73,13 @@ def _goes_on(store: RunStore, run: str) -> bool:
 def _stand(store: RunStore, run: str, name: str) -> str:
     """Return the state in a heartbeat: `running, step 3 p02`; '' if it is unreadable."""
     try:
-        beat = json.loads(store.content(run, name, MAX_ZIPPED_BYTES + 1) or b"")
-        step = f", step {int(beat['step']) + 1}" if beat.get("step") is not None else ""
-        words = f"{beat['state']}{step} {beat.get('point') or ''}"
-    except (UnreadableRun, ValueError, TypeError, KeyError, AttributeError):
+        beat = heartbeats.parse(store.content(run, name, heartbeats.MAX_BYTES) or b"", time.time())
+    except UnreadableRun:
         return ""
-    return f"[{printable(words).strip()}]"
+    if beat is None:
+        return ""
+    step = "" if beat.step is None else f", step {beat.step + 1}"
+    return f"[{f'{beat.state}{step} {beat.point}'.strip()}]"
 
 
 def _lines(store: RunStore, run: str, name: str) -> Iterator[str]:

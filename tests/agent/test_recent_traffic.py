@@ -61,7 +61,7 @@ def test_each_beat_carries_the_step_since_when_it_runs_and_what_was_moved_and_no
     heartbeat = Heartbeat(board, 60.0)
     lately = RecentTraffic()
     lately.begin(readings(0, 5))
-    heartbeat.tell(lately.document)
+    heartbeat.tell(lambda: {"lately": lately.document()})
     heartbeat.say("running", 3, "p02")
     heartbeat.stop()
 

@@ -295,4 +295,4 @@ def test_a_fleet_that_runs_is_drawn_by_the_second_with_axes_from_zero(chromium):
         expect(page.locator("td.going .now")).to_have_count(0)  # the matrix is not shown
         expect(page.locator(".strip .name").first).to_contain_text("threads")
         console.go("view=matrix")
-        expect(page.locator("td.going .now").first).to_contain_text("MB/s now")
+        expect(page.locator("td.going .now").first).to_contain_text("now (50 of 200 instances)")

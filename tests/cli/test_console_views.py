@@ -9,8 +9,7 @@ import pytest
 from support.console_source import PlayedRun, recorded
 from support.console_synthetic import TURNS, poll_events
 
-from cli.console import beats
-from cli.console.beats import Heartbeats
+from cli.console import server
 from cli.console.boards import Boards
 from cli.console.definition import machine, places
 from cli.console.fleet_view import Board, fleet, objects_of
@@ -19,16 +18,18 @@ from cli.console.history import KEPT_VISITS, History
 from cli.console.matrix_view import Layout
 from cli.console.polling import SLOWEST_LOOK_S, RunLook
 from cli.console.server import instance_lines
+from cli.follow.beats import Heartbeats
 from cli.follow.progress import CellProgress, RunProgress, read
 from cli.follow.spending import money, spent
 from cli.target.service import Execution
 from matrix.check.read import read_matrix
 from matrix.plan.planning import plan
+from matrix.run import heartbeats
 
 RUN = "red2"
 SYSTEM = "efs-elastic"
 GOOD, BAD = f"{SYSTEM}.touch.m6i.large-x2", f"{SYSTEM}.touch.m6i.large-x5"
-PAGES = Path(beats.__file__).with_name("pages")
+PAGES = Path(server.__file__).with_name("pages")
 NO_STOP = {"state": "no", "lines": []}
 
 
@@ -339,11 +340,13 @@ def test_a_fleet_without_gates_is_at_the_step_of_its_heartbeats_and_its_curve_is
     cell = cell_of(planned, "efs")
     told = Heartbeats()
     for name in ("i-1", "i-2"):
-        told.add(name, beats.parse(beat(1, [(991.0, 1.0, 0, 100, 5)]), 4, 1000.0))
+        told.add(name, heartbeats.parse(beat(1, [(991.0, 1.0, 0, 100, 5)]), 1000.0))
         # Heartbeats overlap, and a rate may begin and end within a second.
         told.add(
             name,
-            beats.parse(beat(1, [(991.0, 1.0, 0, 100, 5), (993.0, 2.0, 0, 300, 5), (994.5, 1.0, 0, 40, 0)]), 4, 1000.0),
+            heartbeats.parse(
+                beat(1, [(991.0, 1.0, 0, 100, 5), (993.0, 2.0, 0, 300, 5), (994.5, 1.0, 0, 40, 0)]), 1000.0
+            ),
         )
     board = Board(["i-1", "i-2"], objects_of([("R:i-1/heartbeat", 995.0)]), beats=told)
 
@@ -362,28 +365,6 @@ def test_a_fleet_without_gates_is_at_the_step_of_its_heartbeats_and_its_curve_is
     assert live["fraction"] > 1 / len(cell["steps"])
 
 
-@pytest.mark.parametrize(
-    "text", [b"", b"[]", b"{", b'{"state": "<b>"}', b'{"state": ["running"]}', b"[" * 100_000, b'{"state": NaN}']
-)  # fmt: skip
-def test_a_heartbeat_that_is_none_says_nothing(text):
-    assert beats.parse(text, 4, 1000.0) is None
-
-
-@pytest.mark.parametrize(
-    "rate",
-    [(2e9, 1.0, 0, 1, 0), (990.0, 0.0, 0, 1, 0), (990.0, 1e9, 0, 1, 0), (990.0, -1.0, 0, 1, 0),
-     (990.0, 1.0, 0, 1e300, 0), (990.0, 1.0, 0, -1, 0), (990.0, 1.0, 0, float("inf"), 0),
-     (990.0, 1.0, 0, float("nan"), 0), (990.0, 1.0, "x", 1, 0),
-     (990.0, 1.0, True, 1, 0), (990.0, 1.0, 1),
-     (990.0, None, 1, 1, 1), (10**400, 1.0, 0, 1, 0)],
-)  # fmt: skip
-def test_a_rate_that_cannot_be_is_left_out(rate):
-    said = beats.parse(beat(10**12, [rate, (990.0, 1.0, 1, 1, 1)]), 4, 1000.0)
-
-    assert said.step is None
-    assert [each.moved for each in said.rates] == [(1.0, 1.0, 1.0)]
-
-
 def test_a_heartbeat_is_read_once_and_only_its_first_part(played):
     name = f"cells/{GOOD}/instances/R:i-1/heartbeat"
     asked = []
@@ -398,7 +379,7 @@ def test_a_heartbeat_is_read_once_and_only_its_first_part(played):
     board = boards.look(played.source, GOOD, 8, 1000.0)
     boards.look(played.source, GOOD, 8, 1000.0)
 
-    assert asked == [(name, beats.MAX_BYTES)]
+    assert asked == [(name, heartbeats.MAX_BYTES)]
     assert board.step() == 2
 
 

@@ -54,10 +54,20 @@ def test_time_left_is_known_from_the_first_step_on_and_the_last_phase_is_named()
     run = Execution("r", "RUNNING", started_at=0)
     # Locally a step takes far less than its plan on AWS.
     one = CellProgress("a", "f", "running", started_at=0, expected_s=10_000, step=1, steps=4)
-    other, ended = CellProgress("b", "f", expected_s=10_000), CellProgress("c", "f", "measured", expected_s=1)
+    other, ended = CellProgress("b", "f", expected_s=10_000), CellProgress("c", "f", "measured", 0, 9, expected_s=1)
 
     assert progress.RunProgress(run, (one, other)).left_s(10) == pytest.approx(70)
     assert progress.RunProgress(run, (dataclasses.replace(one, step=0), other)).left_s(10) is None
+    # A cell taken over from an earlier run says nothing about the time of others.
+    taken = CellProgress("d", "f", "measured", expected_s=10_000)
+    assert progress.RunProgress(run, (taken, one, other)).left_s(10) == pytest.approx(70)
+    # 6 of 10 s were its start, which its other steps do not repeat: 10 of 22 s of one cell in two are over.
+    late = dataclasses.replace(one, measuring_since=6)
+    assert progress.RunProgress(run, (late, other)).left_s(10) == pytest.approx(2 * 22 - 10)
+    # The run itself takes time before its first cell, which no cell repeats.
+    assert progress.RunProgress(Execution("r", "RUNNING", started_at=-100), (one, other)).left_s(10) == pytest.approx(
+        70
+    )
     assert progress.describe_time(progress.RunProgress(run, (ended,)), 10) == "10s, deleting and analysing"
 
 

@@ -133,7 +133,7 @@ def test_stop_in_the_browser_is_ctrl_c_and_leaves_nothing(cloud, chromium, tmp_p
 
     with started(cloud, tmp_path, asked, "stopped-there") as command, opened(chromium, command.address) as console:
         page = console.page
-        expect(page.locator("td.going b")).to_contain_text(re.compile("running|booting"), timeout=PATIENCE_MS)
+        expect(page.locator("td.going b")).to_contain_text(re.compile("step|starting"), timeout=PATIENCE_MS)
         page.get_by_role("button", name="Stop …").click()
         page.get_by_role("button", name="Stop and delete").click()
         expect(page.locator("#facts")).to_contain_text("■ stopped", timeout=PATIENCE_MS)

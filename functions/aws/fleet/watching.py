@@ -11,8 +11,9 @@ from aws.stack.clock import now
 from contract.gates import MAX_BYTES
 from contract.keys import FAILED, HEARTBEAT, RAW_LETTER, MeetingPlace, instance_of
 from matrix.input.pace import BOOT_ALLOWANCE_S
-from matrix.run import gates, polling
+from matrix.run import gates, heartbeats, polling
 from matrix.run.gates import OpenGate
+from matrix.run.heartbeats import Beat
 from matrix.run.polling import Fleet, Met, Progress, Seen
 from matrix.terms import sentences
 from matrix.terms.documents.job import FleetRecord, JobDocument, MeetingRecord
@@ -93,8 +94,9 @@ def _step_alone(fleet: Fleet, listing: Sequence[tuple[str, float]]) -> int | Non
     """Return the current step of a single instance. It has no start barriers, so only its heartbeat shows the step."""
     if len(fleet.instances) != 1:
         return None
-    beat = next((key for key, _ in listing if key.endswith(f":{fleet.instances[0]}/{HEARTBEAT}")), None)
-    return polling.step_of(bucket.get_bytes(beat, polling.BEAT_MOST_BYTES) or b"", fleet.steps) if beat else None
+    key = next((key for key, _ in listing if key.endswith(f":{fleet.instances[0]}/{HEARTBEAT}")), None)
+    beat = _beat(key, fleet.steps) if key else None
+    return beat.step if beat else None
 
 
 def _met(place: MeetingPlace, fleet: Fleet, opened_at: Mapping[int, float]) -> Met:
@@ -129,11 +131,15 @@ def _stands(board: Board, instances: Collection[str]) -> str:
         for key, _ in bucket.listing(board.instances, RAW_LETTER)
         if key.endswith(f"/{HEARTBEAT}") and instance_of(key.rpartition("/")[0]) in instances
     ]
-    for key in beats[:HEARTBEATS_READ]:
-        words = polling.stand(bucket.get_bytes(key, polling.REASON_MOST_BYTES) or b"")
-        if words and len(stands) < sentences.MAX_NAMED:
+    for beat in filter(None, map(_beat, beats[:HEARTBEATS_READ])):
+        words = f"{beat.state}: {' and '.join(beat.troubles)}" if beat.troubles else beat.state
+        if len(stands) < sentences.MAX_NAMED:
             stands.setdefault(polling.alike(words), words)
     return "; ".join(stands.values())
+
+
+def _beat(key: str, steps: int = heartbeats.MAX_STEPS) -> Beat | None:
+    return heartbeats.parse(bucket.get_bytes(key, heartbeats.MAX_BYTES) or b"", now(), steps)
 
 
 def _of(key: str, kind: type[T]) -> T:

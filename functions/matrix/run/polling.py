@@ -26,10 +26,7 @@ SILENT_AFTER_S = 120.0
 # Agents stop at the cell's deadline, and need a moment to report it.
 DEADLINE_GRACE_S = 60.0
 REASON_MOST_BYTES = 100_000
-# Number of a heartbeat's troubles that are shown; mostly there is one.
-TROUBLES = 3
 DIGITS = re.compile(r"[0-9.,]+")
-BEAT_MOST_BYTES = 20_000
 
 
 @dataclass
@@ -132,18 +129,6 @@ def assess(
     return _at_barrier(fleet, met, now, done)
 
 
-def step_of(beat: bytes, steps: int) -> int | None:
-    """Return the step in a heartbeat, 0-based; None if it has none.
-
-    The content is untrusted, because an instance wrote it. The step is only shown to users and decides nothing.
-    """
-    try:
-        step = json.loads(beat)["step"]
-    except (ValueError, TypeError, KeyError, RecursionError):
-        return None
-    return step if type(step) is int and 0 <= step < steps else None
-
-
 def reason(text: bytes) -> str:
     """Return the reason in a failed.json in words. An instance wrote it, so its content is not trusted."""
     try:
@@ -151,17 +136,6 @@ def reason(text: bytes) -> str:
         words = f"{failure['error']}: {failure['message']}"
     except (ValueError, TypeError, KeyError, RecursionError):
         words = f"failed.json is not readable: {text[:100]!r}"
-    return _printable(words)
-
-
-def stand(text: bytes) -> str:
-    """Return a heartbeat in words: its state, and failing attempts of its instance. Its content is not trusted."""
-    try:
-        beat = json.loads(text)
-        troubles = [str(trouble) for trouble in beat.get("troubles", [])[:TROUBLES]]
-        words = ": ".join([str(beat["state"]), *([" and ".join(troubles)] if troubles else [])])
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-        return ""
     return _printable(words)
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from matrix.input.pace import EARLY_LOOKS
-from matrix.run.polling import Fleet, Met, assess, left_s, next_look, read_listing, step_of
+from matrix.run.polling import Fleet, Met, assess, left_s, next_look, read_listing
 from matrix.terms.errors import BarrierTimeout, CellTimeout, InstanceDied, InstanceFailed, InstanceSilent
 
 LAUNCHED = 1_000_000.0
@@ -128,16 +128,6 @@ def test_an_instance_alone_is_at_the_step_that_its_heartbeat_says():
     progress = assess(alone, board("i-1/heartbeat"), RUNNING, LAUNCHED + 61, step=2)
 
     assert (progress.state, progress.step) == ("running", 2)
-
-
-@pytest.mark.parametrize(
-    "beat",
-    [b"", b"{", b"[]", b"7", b'{"step": null}', b'{"step": 3}', b'{"step": -1}', b'{"step": true}', b'{"step": 1.0}',
-     b'{"step": "1"}', b"[" * 100_000],
-)  # fmt: skip
-def test_a_heartbeat_that_names_no_step_of_the_job_names_none(beat):
-    assert step_of(beat, 3) is None
-    assert step_of(b'{"step": 2}', 3) == 2
 
 
 def test_a_large_fleet_is_named_shortly():
