@@ -22,5 +22,5 @@ def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
         state = deleting.step(run, name)
         waited_s = now() - event["since"]
         if state == "deleting" and waited_s > DELETION_LIMIT_S:
-            raise FileSystemLeftBehind(f"{name}: still there {waited_s:.0f} s after its deletion began")
+            raise FileSystemLeftBehind(f"still there {waited_s:.0f} s after its deletion began")
     return {"state": state, "since": event["since"], "wait_s": look_again_s(waited_s)}

@@ -27,6 +27,7 @@ def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
     error = readable(event["failure"])
     table.set_file_system(run, name, "failed", error=error)
     logger.error("file system failed", error=error)
+    error["subject"] = f"file system {name}"
     for cell in file_system_of(plan, name)["cells"]:
         if bucket.exists(Board.of_cell(run, cell).result):
             continue

@@ -21,6 +21,7 @@ def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
     run = event["run"]
     plan = plan_of(run)
     error = readable(event["failure"])
+    error["subject"] = "baking its image"
     logger.error("image failed", error=error)
     skip = skipped(error)
     for file_system in plan["file_systems"]:

@@ -248,12 +248,11 @@ class RunLook:
             cost = money(self._paid_usd)  # the budget settles usage-based costs at their maximum
         budget = next((row.get("budget_usd") for row in seen.rows if row.get("SK") == "PLAN"), None)
         states = [cell.state for cell in seen.progress.cells]
-        problem = ": ".join(word for word in (execution.error, execution.cause) if word)
         return {
             "run": self.run,
             "environment": self.source.environment,
             "status": execution.status,
-            "problem": problem[:2000],
+            "problem": execution.reason[:2000],
             "cells": len(states),
             "counts": {state: states.count(state) for state in dict.fromkeys(states)},
             "fraction": round(seen.progress.fraction(now), 4),

@@ -9,6 +9,7 @@ from rich.text import Text
 
 from cli.follow.progress import NOT_MEASURED, STOPPED, CellProgress, RunProgress, describe_time
 from matrix.input.storage_names import NOT_AWS
+from matrix.terms.grouping import grouped
 from matrix.terms.quantities import rough_duration
 
 STYLES = {
@@ -40,9 +41,7 @@ def render(progress: RunProgress, console: Console, now: float, environment: str
 def _errors(progress: RunProgress) -> list[Text]:
     """List the latest failures, one line each, so that the user can stop a run that cannot succeed."""
     failed = sorted((cell for cell in progress.cells if cell.error), key=lambda cell: cell.finished_at or 0.0)
-    alike: dict[str, list[CellProgress]] = {}
-    for cell in failed:
-        alike.setdefault(cell.error.replace(f"{cell.id}: ", ""), []).append(cell)
+    alike = grouped((cell.error, cell) for cell in failed)
     lines = [
         f"{progress.name_of(cells[0]) if len(cells) == 1 else f'{len(cells)} cells'}: {why}"
         for why, cells in alike.items()

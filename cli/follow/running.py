@@ -285,7 +285,7 @@ def _finish_without_summary(outcome: Outcome, as_json: bool) -> None:
             terminal.stdout().print(f"run {execution.run} was only planned (dryRun): nothing was created")
         return
     if as_json:
-        reason = {"error": execution.error, "cause": readable_cause(execution.cause)}
+        reason = {"error": execution.error, "cause": execution.cause}
         typer.echo(json.dumps({"run": execution.run, "status": execution.status, **reason}, ensure_ascii=False))
     failed = [f"  {cell.id}: {cell.error}" for cell in ended.cells if cell.error]
     again = f"matrix results {execution.run} {outcome.flag}"
@@ -317,12 +317,5 @@ def _file_system_errors(ended: RunProgress) -> list[str]:
 
 def _reason(ended: RunProgress) -> str:
     execution = ended.execution
-    reason = ": ".join(word for word in (execution.error, readable_cause(execution.cause)) if word)
-    return f"run {execution.run} ended {execution.status}{f': {reason}' if reason else ''}"
-
-
-def readable_cause(cause: str) -> str:
-    """Take the message out of a Lambda error's JSON; leave other causes as they are."""
-    with suppress(json.JSONDecodeError, AttributeError):
-        return str(json.loads(cause).get("errorMessage", cause))
-    return cause
+    reason = f": {execution.reason}" if execution.reason else ""
+    return f"run {execution.run} ended {execution.status}{reason}"

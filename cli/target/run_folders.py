@@ -16,6 +16,7 @@ from cli.target.workdir import run_folder, workdir
 from local.keeping import runs
 from local.keeping.files import write_whole
 from matrix.terms.keys import BASELINES, baseline_key
+from matrix.terms.sentences import message_of
 
 # Environments of runs that were never started here.
 LOADED = ("published", "imported")
@@ -59,7 +60,9 @@ class RunFolders:
             raise UnreadableRun(f"{run_folder(run) / runs.EXECUTION} cannot be read: {error}", _advice(run)) from error
         if kept.has_lost_its_cloud:
             kept = runs.ended_with_its_cloud(kept, run_folder(run))
-        return Execution(kept.run, kept.status, kept.started_at, kept.ended_at, kept.error, kept.cause, kept.arn)
+        return Execution(
+            kept.run, kept.status, kept.started_at, kept.ended_at, kept.error, message_of(kept.cause), kept.arn
+        )
 
     def progress_rows(self, run: str) -> list[ProgressRow]:
         """Return the last rows of the table for a run's plan, file systems and cells.

@@ -16,6 +16,7 @@ from cli.target.deployment import Deployment
 from cli.target.documents import ProgressRow, parsed
 from matrix.terms.documents.result import PointMetrics
 from matrix.terms.keys import BASELINES, OPEN_RECEIPTS, baseline_key
+from matrix.terms.sentences import error_text, message_of
 
 # Names of runs among which a misspelt one is looked for.
 NAMES_TO_SEARCH = 40
@@ -41,6 +42,11 @@ class Execution:
     error: str = ""
     cause: str = ""
     arn: str = ""
+
+    @property
+    def reason(self) -> str:
+        """Name and message of the error that ended it, if any."""
+        return error_text({"name": self.error, "message": self.cause})
 
     @property
     def is_running(self) -> bool:
@@ -306,7 +312,7 @@ def _execution(description: dict[str, Any]) -> Execution:
         started_at=description["startDate"].timestamp(),
         ended_at=stopped.timestamp() if stopped else None,
         error=description.get("error", ""),
-        cause=description.get("cause", ""),
+        cause=message_of(description.get("cause", "")),
         arn=description["executionArn"],
     )
 

@@ -104,4 +104,4 @@ def _plan_of(run: str, results: list[ResultDocument], environment: str) -> PlanD
 def _why(execution: Execution | None) -> str:
     if execution is None:
         return "reason unknown"
-    return ": ".join(word for word in (execution.status, execution.error) if word)
+    return ": ".join(filter(None, [execution.status, execution.error]))

@@ -124,9 +124,8 @@ def _run(service: Service, planned: Planned) -> tuple[str, Check]:
     # With --json, progress is one line for each change, on stderr.
     ended = running.follow_to_end(service, planned, RunOptions(run, as_json=True))
     execution = ended.execution
-    words = [execution.status, execution.error, running.readable_cause(execution.cause)]
     advice = f"look at the run: `matrix watch {run} {service.deployment.flag}`, and its graph in the console"
-    seen = ": ".join(word for word in words if word)
+    seen = ": ".join(filter(None, [execution.status, execution.reason]))
     return run, required(f"run {run}", "SUCCEEDED", seen, is_so=execution.status == "SUCCEEDED", fix=advice)
 
 

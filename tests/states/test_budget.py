@@ -31,6 +31,7 @@ from matrix.plan.account import DEFAULTS, account_needs
 from matrix.plan.planning import plan
 from matrix.terms.errors import DeadlinePassed, OverBudget, QuotaExceeded
 from matrix.terms.keys import Board
+from matrix.terms.sentences import error_text
 
 EFS = "efs-elastic"
 
@@ -134,7 +135,13 @@ def test_a_file_system_that_may_not_begin_is_not_created_and_its_cells_are_skipp
     assert boto3.client("efs").describe_file_systems()["FileSystems"] == []
     failure = {"Error": error.__name__, "Cause": f'{{"errorMessage": "{refused.value}"}}'}
     record_failed_file_system.handler({"run": RUN, "file_system": EFS, "failure": failure}, context)
-    assert table.cell_row(RUN, first_cell(planned)["id"])["state"] == "skipped"
+    cell = first_cell(planned)["id"]
+    assert table.cell_row(RUN, cell)["state"] == "skipped"
+    # The cell's error names what was refused; the file system's own is about itself.
+    of_cell = bucket.get(Board.of_cell(RUN, cell).result)["error"]
+    [of_system] = [row["error"] for row in table.file_systems(RUN) if row["file_system"] == EFS]
+    assert (of_cell["subject"], "subject" in of_system) == (f"file system {EFS}", False)
+    assert (error_text(of_cell).count(EFS), error_text(of_system).count(EFS)) == (1, 0)
 
 
 def test_a_cell_is_settled_by_the_time_of_its_instances_volumes_and_file_system(planned, monkeypatch):

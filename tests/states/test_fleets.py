@@ -392,7 +392,7 @@ def test_what_ec2_refuses_after_its_answer_has_the_name_and_advice_of_a_refused_
 ):
     ending(monkeypatch, code)
 
-    with pytest.raises(error, match=f"EC2 ended 1 .i-1. of 2 instances: .*in words.*{words}"):
+    with pytest.raises(error, match=f"1 of 2 instances ended by EC2 .i-1.: .*in words.*{words}"):
         watching.watch(two_launched_long_ago())
 
 

@@ -170,12 +170,9 @@ function measured(cell, figure, selection) {
     link(cell, `${cell.id} ${figure.column}`, make("b", {}, figure.words), make("span", {}, words)));
 }
 
-// The room of a cell is for what happened; the instances' names stand in the title and below the matrix.
-const withoutPlace = (error) => error.replace(/ \(i-[^)]*\)/, "");
-
 function going(cell, span, selection) {
   const under_way = !["planned", "failed", "skipped", "measured", "stopped", "not measured"].includes(cell.state);
-  const reason = cell.error ? withoutPlace(cell.error.replace(`${cell.id}: `, "")) : cell.state === "planned" ? cell.cost : "";
+  const reason = cell.error || (cell.state === "planned" ? cell.cost : "");
   const bar = under_way ? make("i", { class: "bar", "--share": cell.fraction }) : null;
   return make("td", { class: chosen(under_way ? "going" : cell.state.replace(" ", "-"), cell, selection), ...span },
     link(cell, cell.id, make("span", { class: "what" }, make("b", {}, `${SIGNS[cell.state] ?? "▶"} ${cell.words}`),

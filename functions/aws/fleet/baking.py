@@ -19,7 +19,6 @@ from matrix.terms.documents.job import BakeRecord, JobCell
 from matrix.terms.documents.plan import PlanDocument, PlanImage
 from matrix.terms.errors import ImageFailed, StorageMatrixError
 from matrix.terms.keys import Board, booted_image_key
-from matrix.terms.sentences import named
 
 
 def begin(run: str, image: str) -> str:
@@ -159,7 +158,7 @@ def _make_image(plan: PlanDocument, planned: PlanImage, recipe: BakeRecord, boar
     [builder] = watched.fleet.instances
     state = instances.states([builder]).get(builder)
     if state == "terminated":
-        raise ImageFailed(f"{planned['id']}: its builder {named([builder])} was terminated before the image was made")
+        raise ImageFailed(f"{planned['id']}: its builder {builder} was terminated before the image was made")
     if state == "stopped":
         # An image's name may have 128 characters, a stack's name too: 80 + 1 + the image's id + 1 + 12 fit.
         name = f"{environment().stack[:80]}-{planned['id']}-{recipe['fingerprint'][:12]}"

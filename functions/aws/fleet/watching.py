@@ -82,7 +82,7 @@ def watch(board: Board) -> Watched:
         reasons = instances.reasons_of_end(ended)
         of_ec2 = {name: why for name, why in reasons.items() if instances.is_of_ec2(why, has_started=name not in mute)}
         if of_ec2:
-            said = f"EC2 ended {sentences.named(list(of_ec2))} of {len(fleet.instances)} instances"
+            said = sentences.of_fleet(list(of_ec2), len(fleet.instances), "ended by EC2")
             raise instances.refusal(next(iter(of_ec2.values())), said) from error
         why = list(dict.fromkeys(map(denials.describe, reasons.values())))[: sentences.MAX_NAMED]
         words = "; ".join([*why, *console.last_output(mute)])

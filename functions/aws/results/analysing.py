@@ -32,7 +32,7 @@ from matrix.terms.errors import InvalidSamples
 from matrix.terms.findings.warnings import NoBottleneck, Unreadable, WarningDocument
 from matrix.terms.keys import Board
 from matrix.terms.metrics import own_metrics
-from matrix.terms.sentences import named
+from matrix.terms.sentences import of_fleet
 
 GETS_AT_ONCE = 16
 # Texts that are fetched before they are wanted, of up to 20 MB each.
@@ -116,7 +116,9 @@ def samples_of(cell: PlanCell, uploads: Uploads) -> tuple[list[SampleFile], list
         except InvalidSamples as error:
             refused.setdefault(str(error), []).append(upload.instance)
     # All agents of a fleet are the same, so one error usually affects all files: report each reason once.
-    return files, [f"{named(instances)}: {reason}" for reason, instances in refused.items()]
+    return files, [
+        of_fleet(instances, len(fleet), f"uploaded an invalid file: {reason}") for reason, instances in refused.items()
+    ]
 
 
 @dataclass(frozen=True)

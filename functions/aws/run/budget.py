@@ -35,13 +35,13 @@ def settle_image(run: str, plan: PlanDocument, image: PlanImage) -> None:
 
 
 def _admit(run: str, plan: PlanDocument, name: str, *, needs_s: float, needs_usd: float) -> None:
-    refusal = too_late(name, needs_s=needs_s, now=now(), deadline_at=plan["deadline_at"])
+    refusal = too_late(needs_s=needs_s, now=now(), deadline_at=plan["deadline_at"])
     if refusal:
         raise refusal
     budget_usd = plan["budget_usd"]
     if not table.reserve(run, name, needs_usd, budget_usd) and budget_usd is not None:
         committed_usd = float((table.run_row(run) or {})["committed_usd"])
-        raise over_budget(name, needs_usd=needs_usd, committed_usd=committed_usd, budget_usd=budget_usd)
+        raise over_budget(needs_usd=needs_usd, committed_usd=committed_usd, budget_usd=budget_usd)
 
 
 def settle_cell(run: str, plan: PlanDocument, cell: PlanCell) -> None:

@@ -30,7 +30,7 @@ def noted(run: str, what: str) -> Iterator[None]:
     table.begin_creation(run, what)
     try:
         if table.ended_at(run) is not None:
-            raise RunEnded(f"{what}: not created, since {run} has ended; a run that is stopped creates nothing more")
+            raise RunEnded("not created, since the run has ended; a run that is stopped creates nothing more")
         yield
     except (ClientError, StorageMatrixError) as error:
         if _is_refusal(error):

@@ -1,11 +1,11 @@
 """A caught error of Step Functions as name and message for a person."""
 
-import json
 import re
 from typing import Any
 
 from matrix.terms import errors
 from matrix.terms.documents.parts import Failure
+from matrix.terms.sentences import message_of
 
 # Advice after an AWS error, by its text; our own errors contain their advice.
 _ADVICE = {
@@ -20,20 +20,11 @@ _ADVICE = {
 
 
 def readable(failure: dict[str, Any] | None) -> Failure:
-    """Return name and message of a caught error (`Error`, `Cause`).
-
-    For an exception in a Lambda function, Cause is the runtime's JSON, and its errorMessage the full message of our
-    errors.
-    """
+    """Return name and message of a caught error (`Error`, `Cause`)."""
     if not failure:
         return {"name": "UnexpectedState", "message": "a function answered with a state that the state machine lacks"}
-    cause = failure.get("Cause") or ""
-    try:
-        message = json.loads(cause)["errorMessage"]
-    except (ValueError, TypeError, KeyError):
-        message = cause
     name = failure.get("Error") or "Unknown"
-    return {"name": name, "message": advised(name, str(message)[:4000])}
+    return {"name": name, "message": advised(name, message_of(failure.get("Cause") or "")[:4000])}
 
 
 def advised(name: str, message: str) -> str:

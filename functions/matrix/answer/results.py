@@ -34,7 +34,7 @@ from matrix.terms.documents.result import (
 from matrix.terms.documents.summary import LeftBehind, SummaryDocument
 from matrix.terms.findings.warnings import CellWarning, FewerInstances, OfSamples, Overhead, WarningDocument
 from matrix.terms.metrics import Metric, measured_names, metrics_of
-from matrix.terms.sentences import named, warning_text
+from matrix.terms.sentences import of_fleet, warning_text
 
 SCHEMA = 1
 # Share of a sample's time; above it the counters around the programs do not describe the work.
@@ -148,7 +148,7 @@ def missing_samples(cell: PlanCell, files: Sequence[SampleFile], launched: int |
     incomplete = [instance for instance, steps in lacking.items() if steps]
     if incomplete:
         worst = max(lacking.values())
-        sentences.append(f"{named(incomplete)} instances lack up to {worst} of {len(expected)} steps")
+        sentences.append(of_fleet(incomplete, ran, f"lack up to {worst} of {len(expected)} steps"))
     return sentences
 
 

@@ -428,8 +428,9 @@ def _warnings_of_time(
         slowest[cell.file_system] = max(cell.poll_s, slowest.get(cell.file_system, 0))
     for file_system, poll_s in slowest.items():
         if poll_s > MAX_POLL_S:
-            message = f"its cells fill the history of an execution, so they are polled every {poll_s} s only"
-            yield {"path": "repetitions", "value": matrix.repetitions, "message": f"{file_system}: {message}"}
+            polled = f"they are polled every {poll_s} s only"
+            message = f"cells of {file_system} fill the history of an execution, so {polled}"
+            yield {"path": "repetitions", "value": matrix.repetitions, "message": message}
     if deadline_s < expected_s:
         message = f"the run is expected to take {expected_s / 3600:.1f} h; what is not measured by then is given up"
         yield {"path": "deadlineHours", "value": matrix.deadline_hours, "message": message}

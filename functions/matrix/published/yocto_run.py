@@ -13,6 +13,7 @@ from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.findings.warnings import OfSource
 from matrix.terms.ids import cell_id, unique_slugs
 from matrix.terms.metrics import METRICS
+from matrix.terms.sentences import NOT_PUBLISHED
 
 # Months of the authors' later measurements: EFS elastic became faster, FSx got more IOPS.
 LATER = ("2023-05", "2023-08")
@@ -75,7 +76,7 @@ def _yocto_cell(document: SourceRow, cell: SourceRow, file_system: str) -> Resul
     percentiles = cell["percentiles_s"] if "p50" in (cell["percentiles_s"] or {}) else None
     fleet: Fleet = {"instanceType": document["instanceType"], "count": count}
     name = cell_id(file_system, "yocto", f"{document['instanceType']}-x{count}")
-    missing: Failure = {"name": "not published", "message": cell.get("note") or "the source leaves this cell empty"}
+    missing: Failure = {"name": NOT_PUBLISHED, "message": cell.get("note") or "the source leaves this cell empty"}
     return {
         "id": name,
         "file_system": file_system,

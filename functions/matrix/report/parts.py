@@ -28,7 +28,7 @@ from matrix.terms.quantities import ABSENT, count_of, quantity
 from matrix.terms.verdicts import leading
 from matrix.text.decisions import NEAR, sale_note
 from matrix.text.glossary import GLOSSARY
-from matrix.text.headlines import BEST_MEASURED, doubts, headline, question_headline
+from matrix.text.headlines import doubts, headline, question_headline
 from matrix.text.rankings import OPEN
 from matrix.text.warnings import every_warning, kinds_of, of_run
 
@@ -79,9 +79,7 @@ def answer(view: View, matrix: Markup) -> Markup:
 
 def _doubts(view: View) -> Iterator[Markup]:
     """The worst caveats of the answer, and a link to all warnings."""
-    # Only tables of several comparisons have names in brackets.
-    lines = [line.removeprefix(BEST_MEASURED) for line in doubts(view.summary, view.decision, view.called, MAX_DOUBTS)]
-    if lines:
+    if lines := doubts(view.summary, view.decision, view.called, MAX_DOUBTS):
         has_more = any(True for _ in every_warning(view.summary))
         more = [tag("p", tag("a", "All warnings", href="#warnings"), class_="quiet")] if has_more else []
         count = f"{len(lines)} caveat{'s' if len(lines) > 1 else ''}"
@@ -214,8 +212,7 @@ def failed(view: View) -> Markup:
     """Cells without a result, with the reason."""
     built = failed_table(view.summary, view.curve)
     alike = grouped(
-        ((*what, why.removeprefix("not published: ")), fleet)
-        for (*what, why, fleet) in built.texts("Storage", "Workload", "State", "Why", "Fleet")
+        (tuple(what), fleet) for (*what, fleet) in built.texts("Storage", "Workload", "State", "Why", "Fleet")
     )
     rows = [(storage, ", ".join(fleets), *rest) for (storage, *rest), fleets in alike.items()]
     heads = ("Storage", "Fleets", "Workload", "State", "Why")

@@ -7,20 +7,20 @@ from matrix.terms.errors import DeadlinePassed, OverBudget
 SKIPPED_BECAUSE = {OverBudget.__name__: "budget", DeadlinePassed.__name__: "deadline"}
 
 
-def too_late(what: str, *, needs_s: float, now: float, deadline_at: float) -> DeadlinePassed | None:
-    """Return a refusal if `what` is not expected to end by the run's deadline, else None. Times are epoch seconds."""
+def too_late(*, needs_s: float, now: float, deadline_at: float) -> DeadlinePassed | None:
+    """Return a refusal of what is not expected to end by the run's deadline, else None. Times are epoch seconds."""
     if now + needs_s <= deadline_at:
         return None
     left_s = max(0.0, deadline_at - now)
     return DeadlinePassed(
-        f"{what} is expected to take {needs_s:.0f} s, but the run's deadline is in {left_s:.0f} s; raise deadlineHours"
+        f"expected to take {needs_s:.0f} s, but the run's deadline is in {left_s:.0f} s; raise deadlineHours"
     )
 
 
-def over_budget(what: str, *, needs_usd: float, committed_usd: float, budget_usd: float) -> OverBudget:
-    """Return the refusal of `what`, whose worst case exceeds the rest. `committed_usd`: spent and reserved money."""
+def over_budget(*, needs_usd: float, committed_usd: float, budget_usd: float) -> OverBudget:
+    """Return the refusal of what by its worst case exceeds the rest. `committed_usd`: spent and reserved money."""
     return OverBudget(
-        f"the worst case of {what}, {needs_usd:.4f} USD, and the {committed_usd:.4f} USD that are spent or set aside "
+        f"the worst case, {needs_usd:.4f} USD, and the {committed_usd:.4f} USD that are spent or set aside "
         f"for what runs would exceed budgetUsd {budget_usd:g}; raise it to measure this too"
     )
 
@@ -33,4 +33,4 @@ def skip_of(refusal: OverBudget | DeadlinePassed) -> Failure:
 def skipped(error: Failure) -> Failure | None:
     """Return name and message of the skip that a caught error means, None for an error that is a failure."""
     reason = SKIPPED_BECAUSE.get(error["name"])
-    return {"name": f"skipped: {reason}", "message": error["message"]} if reason else None
+    return {**error, "name": f"skipped: {reason}"} if reason else None

@@ -17,7 +17,7 @@ from matrix.terms.errors import (
     InstanceSilent,
     StorageMatrixError,
 )
-from matrix.terms.sentences import named
+from matrix.terms.sentences import of_fleet
 
 # EC2 states of an instance that will not do anything any more.
 ENDED_STATES = frozenset({"shutting-down", "terminated", "stopping", "stopped"})
@@ -162,10 +162,8 @@ def _at_barrier(fleet: Fleet, met: Met, now: float, done: int) -> Progress:
     if met.gate < 0:
         waited = now - fleet.launched_at
         if waited > fleet.ready_within_s:
-            raise BarrierTimeout(
-                f"{named(late)} of {expected} instances not ready to start {waited:.0f} s after launch;"
-                " see their log.gz, or the instance's console output if there is none"
-            )
+            absent = of_fleet(late, expected, f"not ready to start {waited:.0f} s after launch")
+            raise BarrierTimeout(f"{absent}; see their log.gz, or the instance's console output if there is none")
         return Progress("waiting", 0, expected, ready, running=0, done=done, failed=0)
     return Progress("running", met.gate, expected, ready, running=expected - ready - done, done=done, failed=0)
 
@@ -175,20 +173,19 @@ def _failure(
 ) -> StorageMatrixError | None:
     failed = [instance for instance, signs in board.items() if signs.has_failed]
     if failed:
-        return InstanceFailed(f"{named(failed)} of {len(board)} instances failed")
+        return InstanceFailed(of_fleet(failed, len(board), "failed"))
     unfinished = [instance for instance, signs in board.items() if not signs.is_done]
     # EC2 may not know an instance for some seconds after RunInstances: absent is not dead.
     died = [instance for instance in unfinished if ec2_states.get(instance) in ENDED_STATES]
     if died:
-        return InstanceDied(f"{named(died)} of {len(board)} instances ended before their agents were done")
+        return InstanceDied(of_fleet(died, len(board), "ended before their agents were done"))
     silent = [instance for instance in unfinished if _silence_s(board[instance], fleet, now) > SILENT_AFTER_S]
     if silent:
-        return InstanceSilent(f"{named(silent)} of {len(board)} instances silent for more than {SILENT_AFTER_S:.0f} s")
+        return InstanceSilent(of_fleet(silent, len(board), f"silent for more than {SILENT_AFTER_S:.0f} s"))
     if now > fleet.deadline_at + DEADLINE_GRACE_S:
-        return CellTimeout(
-            f"{named(unfinished)} of {len(board)} instances not done at the cell's deadline,"
-            f" {fleet.deadline_at - fleet.launched_at:.0f} s after launch"
-        )
+        allowed_s = fleet.deadline_at - fleet.launched_at
+        what = f"not done at the cell's deadline, {allowed_s:.0f} s after launch"
+        return CellTimeout(of_fleet(unfinished, len(board), what))
     return None
 
 

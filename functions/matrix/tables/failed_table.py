@@ -7,7 +7,7 @@ from matrix.terms.documents.result import ResultDocument
 from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.names import describe_workload, fleet_label, reading_order
 from matrix.terms.quantities import ABSENT
-from matrix.terms.sentences import error_text
+from matrix.terms.sentences import NOT_PUBLISHED, reason_of
 
 HEADS = (
     TableColumn("Cell", "id"),
@@ -24,8 +24,8 @@ def failed_table(
     rows = [
         (
             cell["id"],
-            error_text(cell.get("error")) or ABSENT,
-            "not published" if is_published else str(cell.get("state")),
+            reason_of(cell.get("error")) or ABSENT,
+            NOT_PUBLISHED if is_published else str(cell.get("state")),
             name(cell),
             describe_workload(cell.get("workload") or {}),
             fleet_label(cell.get("fleet") or {}),

@@ -1,5 +1,6 @@
 """A run's decision, errors, warnings and receipt, written as sentences."""
 
+import json
 from collections.abc import Iterable
 
 from matrix.terms.documents.parts import Failure, Part
@@ -19,6 +20,8 @@ EMULATED_NOTE = (
 EMULATED = "emulated"
 # The key of the number by which all limits are divided, in the mark of an emulated storage.
 SLOWDOWN = "slowdown"
+# The name of the error of a published cell that its source leaves empty.
+NOT_PUBLISHED = "not published"
 ENVIRONMENT_NOTES = {"local": LOCAL_NOTE, "local-vm": VM_NOTE, EMULATED: EMULATED_NOTE}
 
 
@@ -38,12 +41,24 @@ def why_taken(objective: Part | None) -> str:
 
 
 def error_text(error: Failure | None) -> str:
-    """Write an error as `Name: message`. The message of failed instances begins with their own error's name."""
+    """Write an error as `Name: subject: message`. The message of failed instances begins with the name of their own."""
     if not error:
         return ""
-    if error.get("name") == "InstanceFailed" and error.get("message"):
-        return str(error["message"])
-    return ": ".join(str(error[key]) for key in ("name", "message") if error.get(key))
+    name = "" if error.get("name") == "InstanceFailed" and error.get("message") else error.get("name")
+    return ": ".join(filter(None, [name, error.get("subject"), error.get("message")]))
+
+
+def reason_of(error: Failure | None) -> str:
+    """Write an error, without its name where that repeats that there is no result."""
+    return error["message"] if error and error["name"] == NOT_PUBLISHED else error_text(error)
+
+
+def message_of(cause: str) -> str:
+    """Return the message in the cause of a failed state: of a Lambda function it is the runtime's JSON."""
+    try:
+        return str(json.loads(cause)["errorMessage"])
+    except (ValueError, TypeError, KeyError):
+        return cause
 
 
 def receipt_sentence(receipt: ReceiptDocument) -> str:
@@ -135,9 +150,9 @@ def warning_text(warning: str | PlanWarning) -> str:
 MAX_NAMED = 5
 
 
-def named(instances: list[str]) -> str:
-    """Write the number of instances and the first five names, since a fleet may have a thousand."""
-    return f"{len(instances)} ({first_of(instances, MAX_NAMED)})"
+def of_fleet(instances: list[str], of: int, what: str) -> str:
+    """Write what is true of some instances: `3 of 200 instances failed (i-1, i-2, i-3)`, with at most five names."""
+    return f"{len(instances)} of {of} instances {what} ({first_of(instances, MAX_NAMED)})"
 
 
 def first_of(names: list[str], most: int) -> str:

@@ -131,7 +131,7 @@ def test_missing_instances_and_missing_steps_are_named():
     assert missing_samples(CELL, [samples("i-1", [1, 2]), samples("i-2", [1, 2])]) == []
     assert missing_samples(CELL, [samples("i-1", [1])]) == [
         "1 of 2 instances uploaded no samples",
-        "1 (i-1) instances lack up to 1 of 2 steps",
+        "1 of 2 instances lack up to 1 of 2 steps (i-1)",
     ]
 
 

@@ -26,14 +26,14 @@ def test_what_is_set_aside_adds_up_to_the_worst_case_of_the_plan(storage, worklo
 
 
 def test_too_late_is_what_would_not_be_finished_by_the_deadline():
-    assert too_late("cell c", needs_s=100, now=0, deadline_at=100) is None
+    assert too_late(needs_s=100, now=0, deadline_at=100) is None
     assert "expected to take 100 s, but the run's deadline is in 99 s" in str(
-        too_late("cell c", needs_s=100, now=1, deadline_at=100)
+        too_late(needs_s=100, now=1, deadline_at=100)
     )
 
 
 def test_a_skip_says_its_reason_and_a_failure_is_not_a_skip():
-    refusal = over_budget("cell c", needs_usd=0.5, committed_usd=0.75, budget_usd=1)
+    refusal = over_budget(needs_usd=0.5, committed_usd=0.75, budget_usd=1)
 
     assert skip_of(refusal)["name"] == "skipped: budget"
     assert "0.5000 USD, and the 0.7500 USD" in skip_of(refusal)["message"]

@@ -69,7 +69,7 @@ def test_no_gate_is_opened_past_the_last_step():
 
 
 def test_an_instance_that_gave_up_fails_the_cell_by_name():
-    with pytest.raises(InstanceFailed, match="1 \\(i-2\\) of 2 instances failed"):
+    with pytest.raises(InstanceFailed, match=r"1 of 2 instances failed \(i-2\)"):
         assess(FLEET, board("i-2/failed.json"), RUNNING, LAUNCHED + 61, met(-1))
 
 
@@ -86,7 +86,7 @@ def test_a_running_instance_without_a_sign_of_life_for_two_minutes_is_silent():
     seen = board("i-1/heartbeat", at=LAUNCHED + 60) | board("i-2/heartbeat", at=LAUNCHED + 170)
 
     assert assess(FLEET, seen, RUNNING, LAUNCHED + 180, met(0)).state == "running"
-    with pytest.raises(InstanceSilent, match="1 \\(i-1\\)"):
+    with pytest.raises(InstanceSilent, match=r"1 of 2 .*\(i-1\)"):
         assess(FLEET, seen, RUNNING, LAUNCHED + 181, met(0))
 
 
@@ -94,7 +94,7 @@ def test_a_fleet_that_does_not_get_ready_in_time_names_the_late_ones():
     seen, ready = board("i-1/heartbeat", "i-2/heartbeat", at=LAUNCHED + 890), met(-1, "i-1", at=LAUNCHED + 890)
 
     assert assess(FLEET, seen, RUNNING, LAUNCHED + 900, ready).state == "waiting"
-    with pytest.raises(BarrierTimeout, match="1 \\(i-2\\) of 2 instances not ready"):
+    with pytest.raises(BarrierTimeout, match=r"1 of 2 instances not ready .*\(i-2\)"):
         assess(FLEET, seen, RUNNING, LAUNCHED + 901, ready)
 
 
@@ -110,7 +110,7 @@ def test_a_fleet_that_first_fills_its_caches_may_be_ready_later():
 def test_a_cell_past_its_deadline_is_over_even_though_its_instances_live():
     seen = board("i-1/done.json") | board("i-2/heartbeat", at=LAUNCHED + 3650)
 
-    with pytest.raises(CellTimeout, match="1 \\(i-2\\)"):
+    with pytest.raises(CellTimeout, match=r"1 of 2 .*\(i-2\)"):
         assess(FLEET, seen, RUNNING, LAUNCHED + 3661, met(2))
 
 
@@ -134,7 +134,7 @@ def test_a_large_fleet_is_named_shortly():
     many = replace(FLEET, instances=tuple(f"i-{n}" for n in range(200)))
     dead = dict.fromkeys(many.instances, "terminated")
 
-    with pytest.raises(InstanceDied, match="200 \\(i-0, i-1, i-2, i-3, i-4 and 195 more\\) of 200"):
+    with pytest.raises(InstanceDied, match=r"200 of 200 .*\(i-0, i-1, i-2, i-3, i-4 and 195 more\)"):
         assess(many, {}, dead, LAUNCHED + 61, met(-1))
 
 

@@ -46,7 +46,7 @@ from matrix.terms.names import (
     ran_of,
 )
 from matrix.terms.open_loop import HIGHEST_RATE
-from matrix.terms.sentences import error_text
+from matrix.terms.sentences import reason_of
 
 
 def questions_of(
@@ -252,7 +252,7 @@ def _counts_in_memory(cell: ResultDocument, point: PointResult) -> bool:
 
 
 def _absent(cell: ResultDocument, storage: str) -> Candidate:
-    why = error_text(cell.get("error")) or str(cell.get("state"))
+    why = reason_of(cell.get("error")) or str(cell.get("state"))
     return Candidate(
         cell=str(cell["id"]), point="", storage=storage, file_system=_system(cell), tail=None, median=None,
         cost=None, values=None, lost=Failed(reason=why),

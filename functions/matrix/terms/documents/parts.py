@@ -86,6 +86,8 @@ class Failure(TypedDict):
     """Class name of the error, or "skipped: budget", "skipped: deadline"."""
     message: str
     """The error, the value, and a fix."""
+    subject: NotRequired[str]
+    """What failed, where it is not the cell or file system that has the error: `file system efs-elastic`."""
 
 
 class Emulation(TypedDict):

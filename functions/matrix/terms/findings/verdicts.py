@@ -3,11 +3,13 @@
 from typing import Annotated, Any, ClassVar
 
 from matrix.terms.findings.finding import Finding
-from matrix.terms.findings.replication import Shortage, describe_not_replicated
+from matrix.terms.findings.replication import NOT_REPLICATED, Shortage, describe_not_replicated
 from matrix.terms.quantities import factor
 
 # Figures that differ by less are called equal, and costs by twice as much: no plan is more exact.
 SAME = 0.005
+# The outcome of a storage that has figures which are not ranked.
+NOT_RANKED = "not ranked"
 
 
 # --- why it is not ranked ---------------------------------------------------------------------------------------------
@@ -16,8 +18,12 @@ SAME = 0.005
 class Lost(Finding):
     """Why a storage was not measured, or is not ranked."""
 
-    was_measured: ClassVar[bool] = False
-    """Whether it has figures that are not ranked."""
+    outcome: ClassVar[str] = "not measured"
+    """The sentence begins with it, and gives the reason."""
+
+    @property
+    def sentence(self) -> str:
+        return f"{self.outcome}: {super().sentence}"
 
 
 class LeftOut(Lost):
@@ -25,23 +31,24 @@ class LeftOut(Lost):
 
     reason: str
     """The source's words."""
-    words = "left out: {reason}"
+    outcome = "left out"
+    words = "{reason}"
 
 
 class Quorum(Lost):
     """Fewer instances ran than the cell asks for."""
 
-    was_measured = True
+    outcome = NOT_RANKED
     ran: int
     count: int
-    words = "not ranked: {ran} of {count} instances ran, which is another load"
+    words = "{ran} of {count} instances ran, which is another load"
 
 
 class TooFewOperations(Lost):
     """A step had too few operations for the tail percentile of the objective."""
 
-    was_measured = True
-    words = "not ranked: a step had too few operations for this percentile, so it takes longer steps"
+    outcome = NOT_RANKED
+    words = "a step had too few operations for this percentile, so it takes longer steps"
 
 
 class Failed(Lost):
@@ -50,9 +57,7 @@ class Failed(Lost):
     reason: str
     """The error, or the source's words."""
 
-    @property
-    def sentence(self) -> str:
-        return f"not measured: {self.reason.removeprefix('not published: ')}"
+    words = "{reason}"
 
 
 class NoCell(Lost):
@@ -63,7 +68,7 @@ class NoCell(Lost):
 
     @property
     def sentence(self) -> str:
-        return f"not measured: {'the source has no such row' if self.of_source else 'the run has no such cell'}"
+        return f"{self.outcome}: {'the source has no such row' if self.of_source else 'the run has no such cell'}"
 
 
 LostDocument = Annotated[dict[str, Any], Lost]
@@ -154,7 +159,11 @@ class Fastest(Verdict):
 
     @property
     def sentence(self) -> str:
-        return "fastest and cheapest" if self.is_cheapest else "fastest"
+        return self.at("fastest")
+
+    def at(self, place: str) -> str:
+        """Write it with its place: fastest, or ahead of the others where none is shown to be faster."""
+        return f"{place} and cheapest" if self.is_cheapest else place
 
 
 class Slower(Verdict):
@@ -170,10 +179,11 @@ class Slower(Verdict):
         ratio = self.times_as_slow
         return self.at("slower" if ratio is None else describe_distance(ratio, "slow"))
 
-    def at(self, distance: str) -> str:
-        """Write it with its distance from the fastest one."""
-        cheapest = "cheapest" if self.is_cheapest else ""
-        return "; ".join(filter(None, [cheapest, distance, Difference.describe(self.difference)]))
+    def at(self, distance: str, *, is_brief: bool = False) -> str:
+        """Write it with its distance from the fastest one; `is_brief` leaves out what would decide it."""
+        cheapest, difference = "cheapest" if self.is_cheapest else "", Difference.read(self.difference)
+        about = NOT_REPLICATED if is_brief and isinstance(difference, TooFew) else difference.sentence
+        return "; ".join(filter(None, [cheapest, distance, about]))
 
 
 class OfObjective(Verdict, code=""):
