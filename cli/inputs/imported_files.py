@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Protocol, TypeVar
@@ -179,7 +179,8 @@ def keep(
     except NotALog as error:
         raise CommandError(str(error), f"leave it out, or {advice}; nothing was kept", ExitCode.BAD_INPUT) from error
     except InvalidMatrix as invalid:
-        found = "; ".join(str(problem).replace("storage[0]", "--storage") for problem in invalid.problems)
+        named = (replace(each, path=f"--storage{each.path.removeprefix('storage[0]')}") for each in invalid.problems)
+        found = "; ".join(map(str, named))
         raise CommandError(found, "docs/storages.md has the fields of each", ExitCode.BAD_INPUT) from invalid
     summary = joined(kept, run.summary) if kept else run.summary
     results = {result["id"]: result for result in run.results}

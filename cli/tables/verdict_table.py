@@ -5,7 +5,7 @@ from rich.text import Text
 
 from cli.messages import terminal
 from cli.tables import result_tables, rich_tables
-from matrix.input.storage_names import NOT_AWS, brief_names
+from matrix.input.storage_names import brief_names
 from matrix.tables.run_tables import answer_table
 from matrix.terms.documents.summary import Candidate, Decision, SummaryDocument
 from matrix.terms.sentences import left_behind_lines
@@ -47,14 +47,15 @@ def _next_command(summary: SummaryDocument, flag: str) -> str:
 
 
 def _show_answer(console: Console, summary: SummaryDocument, decision: Decision) -> None:
-    names = brief_names((cell["file_system"], cell["storage"]) for cell in summary["cells"])
+    storages = [(cell["file_system"], cell["storage"]) for cell in summary["cells"]]
+    # The first line says for all that they are emulated.
+    names, unmarked = brief_names(storages), brief_names(storages, mark="")
 
     def name(candidate: Candidate) -> str:
         return names[candidate["file_system"]]
 
     def short(candidate: Candidate) -> str:
-        # The first line says so for all.
-        return name(candidate).removesuffix(f" {NOT_AWS}")
+        return unmarked[candidate["file_system"]]
 
     questions = decision["questions"]
     terminal.print_wrapped(console, _state(summary))

@@ -21,7 +21,6 @@ from matrix.storages.models import MODELS, AnyStorage
 from matrix.terms.problems import MAX_PROBLEMS, MAX_VALUE_CHARACTERS, Path, Problem, path_text, shorten
 
 MISSING = object()
-_IS_MISSING = "is missing"
 _MEANT = "did you mean "
 _TAGS = frozenset([*MODELS, *workloads.MODELS])
 _KINDS: Mapping[str, Mapping[str, type[BaseModel]]] = {
@@ -92,28 +91,23 @@ _TYPE_WORDS: Mapping[str, tuple[str, Callable[[Any], str]]] = {
 def structural_problems(error: ValidationError, document: dict[str, Any]) -> list[Problem]:
     """Return one problem for each thing that pydantic found, with the paths of the input."""
     problems: dict[str, Problem] = {}
+    meant: set[str] = set()
     for detail in error.errors(include_url=False, include_context=True):
         # pydantic makes no default that depends on another field if there is an error already.
         if detail["type"] == "default_factory_not_called":
             continue
-        problem = _problem(detail, document)
+        fault = _fault(detail, document)
+        problem = _problem(fault)
+        if fault.kind == "extra_forbidden" and (key := _meant_key(fault.path, document)):
+            meant.add(path_text((*fault.path[:-1], key)))
         # For `int | float` pydantic reports both branches; the error of the float has the allowed values.
         if problem.path not in problems or detail["type"] == "float_type":
             problems[problem.path] = problem
         # An input of 256 KiB can have 100,000 errors, too many to read.
         if len(problems) > 10 * MAX_PROBLEMS:
             break
-    return _without_misspelt(list(problems.values()))
-
-
-def _without_misspelt(problems: list[Problem]) -> list[Problem]:
-    """Leave out a missing key if an unknown one is likely its misspelling: that is one mistake, not two."""
-    meant = {
-        f"{problem.path.rpartition('.')[0]}.{problem.fix.removeprefix(_MEANT).removesuffix('?')}".removeprefix(".")
-        for problem in problems
-        if problem.fix.startswith(_MEANT)
-    }
-    return [problem for problem in problems if problem.rule != _IS_MISSING or problem.path not in meant]
+    # A missing key and an unknown one that is likely its misspelling are one mistake, not two.
+    return [problem for problem in problems.values() if problem.code != "missing" or problem.path not in meant]
 
 
 @dataclass(frozen=True)
@@ -128,21 +122,24 @@ class _Fault:
     document: dict[str, Any]
 
 
-def _problem(detail: Any, document: dict[str, Any]) -> Problem:
+def _fault(detail: Any, document: dict[str, Any]) -> _Fault:
     kind = detail["type"]
     path, value = _resolve(detail["loc"], document)
     if detail["loc"][-1:] == ("[key]",):  # a name that the user gives, such as that of a metric
         path, value = path[:-1], path[-2]
     if kind == "union_tag_invalid":
         path, value = (*path, "type"), value["type"]
-    fault = _Fault(kind, path, value, detail.get("ctx", {}), detail["msg"], document)
-    if kind in _TYPE_WORDS:
-        rule, repair = _TYPE_WORDS[kind]
-        fix = repair(value)
+    return _Fault(kind, path, value, detail.get("ctx", {}), detail["msg"], document)
+
+
+def _problem(fault: _Fault) -> Problem:
+    if fault.kind in _TYPE_WORDS:
+        rule, repair = _TYPE_WORDS[fault.kind]
+        fix = repair(fault.value)
     else:
-        rule, fix = _WORDS.get(kind, _describe_other_fault)(fault)
-    shown = None if value is MISSING else shorten(value)
-    return Problem(path_text(path), shown, rule, fix, code=kind.replace("_", "-"))
+        rule, fix = _WORDS.get(fault.kind, _describe_other_fault)(fault)
+    shown = None if fault.value is MISSING else shorten(fault.value)
+    return Problem(path_text(fault.path), shown, rule, fix, code=fault.kind.replace("_", "-"))
 
 
 def _resolve(loc: tuple[int | str, ...], document: Any) -> tuple[Path, Any]:
@@ -180,7 +177,7 @@ def _is_element(path: list[str | int]) -> bool:
 
 
 def _describe_missing(fault: _Fault) -> tuple[str, str]:
-    return _IS_MISSING, f"add {json.dumps(fault.path[-1])}" + _example(fault.path, fault.document)
+    return "is missing", f"add {json.dumps(fault.path[-1])}" + _example(fault.path, fault.document)
 
 
 def _describe_unknown_key(fault: _Fault) -> tuple[str, str]:
@@ -193,9 +190,9 @@ def _describe_no_kind(fault: _Fault) -> tuple[str, str]:
 
 def _describe_unknown_kind(fault: _Fault) -> tuple[str, str]:
     kinds = _kinds_at(fault.path)
-    fix = _suggest_kind(fault.value, kinds)
-    types = "" if fix.startswith(_MEANT) else f"; types are {', '.join(kinds)}"
-    return f"is not a known type{types}", fix
+    if (meant := meant_kind(fault.value, kinds)) and str(fault.value).lower() not in VOLUME_TYPES:
+        return "is not a known type", f"{_MEANT}{meant}?"
+    return f"is not a known type; types are {', '.join(kinds)}", _suggest_kind(fault.value, kinds)
 
 
 def _describe_choice(fault: _Fault) -> tuple[str, str]:
@@ -345,11 +342,9 @@ def with_meant_types(document: dict[str, Any]) -> dict[str, Any]:
 
 
 def _suggest_kind(value: object, kinds: list[str]) -> str:
-    """Suggest a type only if its spelling is similar: another type of storage is another matrix."""
+    """Suggest types of the same family only: another type of storage is another matrix."""
     if str(value).lower() in VOLUME_TYPES:
         return f'write "type": "ebs" and "volumeType": "{str(value).lower()}"'
-    if meant := meant_kind(value, kinds):
-        return f"{_MEANT}{meant}?"
     family = re.split("[-_ ]", str(value).lower())[0]
     siblings = [kind for kind in kinds if kind.startswith(f"{family}-")]
     if siblings:
@@ -390,10 +385,15 @@ def _names(model: type[BaseModel] | None) -> list[str]:
     return [field.alias or name for name, field in model.model_fields.items()] if model else []
 
 
+def _meant_key(path: Path, document: Any) -> str:
+    """Return the field that an unknown key is likely a misspelling of, or ''."""
+    return hints.meant(str(path[-1])[:60], _names(_model_at(path[:-1], document)))
+
+
 def _did_you_mean(path: Path, document: Any) -> str:
     names = _names(_model_at(path[:-1], document))
     written = str(path[-1])[:60]
-    if meant := hints.meant(written, names):
+    if meant := _meant_key(path, document):
         return f"{_MEANT}{meant}?"
     if fix := hints.elsewhere(written):
         return fix

@@ -70,9 +70,12 @@ def whole_names(storages: Iterable[tuple[str, StorageFields]]) -> dict[str, str]
     return _names(dict(storages), brief=False)
 
 
-def brief_names(storages: Iterable[tuple[str, StorageFields]]) -> dict[str, str]:
-    """Return the name of each storage, by its id, with the figures in which it differs from others of its kind."""
-    return _names(dict(storages), brief=True)
+def brief_names(storages: Iterable[tuple[str, StorageFields]], *, mark: str = NOT_AWS) -> dict[str, str]:
+    """Return the name of each storage, by its id, with the figures in which it differs from others of its kind.
+
+    `mark` stands behind those of emulated ones; without it, the place has to say once that all are emulated.
+    """
+    return _names(dict(storages), brief=True, mark=mark)
 
 
 def cell_names(cells: Iterable[Mapping[str, Any]]) -> dict[str, str]:
@@ -83,7 +86,7 @@ def cell_names(cells: Iterable[Mapping[str, Any]]) -> dict[str, str]:
     return {cell: names[system] for cell, system in systems.items()}
 
 
-def _names(storages: Mapping[str, StorageFields], *, brief: bool) -> dict[str, str]:
+def _names(storages: Mapping[str, StorageFields], *, brief: bool, mark: str = NOT_AWS) -> dict[str, str]:
     read = {key: StorageName.of(storage) for key, storage in storages.items()}
     names = {}
     for key, name in read.items():
@@ -97,4 +100,4 @@ def _names(storages: Mapping[str, StorageFields], *, brief: bool) -> dict[str, s
     # Storages of equal names differ in a field without words, so their ids distinguish them.
     texts = list(names.values())
     names = {key: text if texts.count(text) == 1 else f"{text} [{key}]" for key, text in names.items()}
-    return {key: f"{text} {NOT_AWS}" if storages[key].get("emulated") else text for key, text in names.items()}
+    return {key: f"{text} {mark}" if mark and storages[key].get("emulated") else text for key, text in names.items()}

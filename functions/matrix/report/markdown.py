@@ -60,6 +60,7 @@ def _answer(summary: SummaryDocument) -> Iterator[str]:
     yield from ("", f"**{inline(headline(decision, name))}**")
     if table := answer_table(summary, decision, name, MAX_COMPARISONS):
         yield from ("", f"{inline(table.title)}:", "", markdown_table(table))
+        yield from (f"\n{inline(note)}" for note in table.sentences)
     if lines := doubts(summary, decision, name, MAX_DOUBTS):
         yield ""
         yield from (f"- {inline(line)}" for line in lines)

@@ -11,6 +11,7 @@ from matrix.tables.ranking_table import figure_column, ranking_table
 from matrix.terms.documents.summary import Candidate, Question
 from matrix.terms.figures import describe_bounded_cost, describe_interval
 from matrix.terms.findings.risks import Risk
+from matrix.terms.findings.verdicts import Lost
 from matrix.terms.grouping import grouped
 from matrix.terms.metrics import metric_title
 from matrix.terms.quantities import Column, number, quantity
@@ -191,8 +192,8 @@ def _measured(view: View, question: Question, each: Candidate, bar: Markup) -> M
     cost = each["cost"] if cost_unit(question, view.decision) else None
     words = [describe_bounded_cost(cost)] if cost else []
     is_alone = len(judged(question)) == 1
-    verdict = describe_verdict(each, is_alone=is_alone, is_shown=has_winner(question), is_brief=True)
-    words.append(verdict.partition(" (")[0])  # the notes say what would decide it
+    # The notes say what would decide it.
+    words.append(describe_verdict(each, is_alone=is_alone, is_shown=has_winner(question), is_brief=True))
     value = ranked_of(each)["value"]
     figure = tag(
         "td", quantity(value, question["unit"]), unclear(each, question), class_="value", data_value=repr(value)
@@ -238,8 +239,8 @@ def _ghost(ghost: Absent, most: float, column: Column) -> Markup:
 
 def _wrong(view: View, candidate: Candidate, most: float, column: Column) -> Markup:
     value = ranked_of(candidate)["value"]
-    # The notes have the whole reason.
-    words = f"{column.write(value)}, {describe_verdict(candidate).partition(',')[0].partition(';')[0]}"
+    # The notes have the reason.
+    words = f"{column.write(value)}, {Lost.read(candidate['lost'] or {}).outcome}"
     return _row(view.called(candidate), _bar("wrong", value, most, None), tag("td", words, class_="quiet", colspan="2"))
 
 

@@ -99,10 +99,9 @@ class View:
 
         If all are emulated, the names leave that out: the answer and each saved chart state it once.
         """
-        names = brief_names(storages_of(self.summary))
-        if all(name.endswith(NOT_AWS) for name in names.values()):
-            return {key: name.removesuffix(f" {NOT_AWS}") for key, name in names.items()}
-        return names
+        storages = dict(storages_of(self.summary))
+        are_marked = not all(storage.get("emulated") for storage in storages.values())
+        return brief_names(storages.items(), mark=NOT_AWS if are_marked else "")
 
     @cached_property
     def curves(self) -> list[str]:

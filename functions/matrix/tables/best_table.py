@@ -2,9 +2,10 @@
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from matrix.tables.ranking_table import figure_column
-from matrix.tables.table import Table, TableCell, figures
+from matrix.tables.table import Table, TableCell, TableNote, figures
 from matrix.terms.documents.summary import Candidate, Decision, Question, SummaryDocument
 from matrix.terms.figures import describe_bounded_cost
 from matrix.terms.quantities import ABSENT, quantity
@@ -47,7 +48,9 @@ def best_table(
         where = _joined(part for part in parts(question) if part not in shared) or question["fleet"]
         best = winner(question)
         rows.append((where, *(_best(summary, decision, question, best, name) if best else ("none", *[None] * 5))))
-    return Table.of(f"{_joined(shared) or 'The best of each comparison'}{some}", heads, rows)
+    table = Table.of(f"{_joined(shared) or 'The best of each comparison'}{some}", heads, rows)
+    is_bracketed = any(question.get("state") == "expected" for question in questions)
+    return replace(table, notes=[TableNote("( ): the best of those measured")] if is_bracketed else [])
 
 
 def _best(

@@ -99,6 +99,6 @@ def all_layers_table(summary: SummaryDocument) -> Table:
 
 
 def _ratio(layer: Layer) -> tuple[object, ...]:
-    between = layer_sentence(layer).partition(": ")[2] if is_far(layer) else ABSENT
+    between = _why(layer) if is_far(layer) else ABSENT
     counts = (TableCell(number(count), count) for count in (layer["asked"], layer["seen"], layer["ratio"]))
     return layer["way"], layer["counts"], f"{layer['above']} → {layer['below']}", *counts, between

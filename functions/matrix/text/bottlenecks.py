@@ -25,8 +25,9 @@ TITLE = "Bottlenecks"
 PROVISIONAL = "CloudWatch's metrics may still arrive: `matrix report` reads them again"
 # Other tools of workloads that also have the engine.
 BY_ENGINE_TOO = frozenset({"dd", "parallel", "touch"})
+MORE_LOAD = "more threads, more instances or faster ones: this measures the load generator"
 RAISES = {
-    TOOL: "use more threads, more instances or faster ones: this measures the load generator",
+    TOOL: f"use {MORE_LOAD}",
     PROCESSORS: "take an instance type with more or faster processors, or a tool that computes less",
     INSTANCE_NETWORK: "take an instance type with more network, or spread the work over more instances",
     TCP_CONNECTIONS: "mount with more connections (nconnect), or spread the work over more instances",
@@ -100,7 +101,7 @@ def describe_next_limit(cell: ResultDocument, bottleneck: Bottleneck) -> str:
     storage = cell["storage"]
     raises = raises_of(str(storage.get("type")), bottleneck["name"], step.metric, storage)
     if bottleneck["name"] == TOOL and _has_another_tool(cell["workload"]):
-        raises = f"use tool engine, {raises.removeprefix('use ')}"
+        raises = f"use tool engine, {MORE_LOAD}"
     return f"{raises}: {step.sentence}" if step.larger_type else raises
 
 

@@ -7,7 +7,7 @@ from matrix.terms.documents.summary import Absence, Candidate, Decision, Questio
 from matrix.terms.figures import ASSUMED_BYTES, describe_cost
 from matrix.terms.findings.replication import describe_needed
 from matrix.terms.findings.risks import Risk
-from matrix.terms.findings.verdicts import Lost, Tested, TooFew
+from matrix.terms.findings.verdicts import NOT_RANKED, Lost, Tested, TooFew
 from matrix.terms.names import describe_tools
 from matrix.terms.objectives import BEST_VALUE_WITHIN
 from matrix.terms.quantities import factor, quantity, times
@@ -28,7 +28,7 @@ NOT_FOR_SALE = {
 
 def is_only_not_ranked(candidate: Candidate) -> bool:
     """Whether a candidate was measured, and is not ranked."""
-    return bool(candidate["lost"] and Lost.read(candidate["lost"]).was_measured)
+    return bool(candidate["lost"] and Lost.read(candidate["lost"]).outcome == NOT_RANKED)
 
 
 def _whole(candidate: Candidate) -> str:

@@ -45,8 +45,6 @@ OWN_LIMITS = {"processors": PROCESSORS, "tool": "the load generator"}
 MAX_CELLS = 2
 # Verdicts of comparisons in the order in which a headline names them.
 STATES = ("shown", "open", "not-tested", "by-value", "missed", "expected")
-# Meaning of brackets around a winner, in tables of several comparisons.
-BEST_MEASURED = "( ) Best measured: "
 
 
 def answer_sentences(summary: SummaryDocument, name: Name) -> list[str]:
@@ -374,9 +372,9 @@ def _expected_ahead(questions: list[Question], name: Name) -> Iterator[str]:
             missing.setdefault(_called(absence, questions, name), []).append((question, absence))
     for storage, there in missing.items():
         sizes = sorted({each["instances"] for _, absence in there for each in absence["neighbours"]})
-        where = _at([question for question, _ in there], questions).replace(" instances", "").replace(" instance", "")
+        where = _at([question for question, _ in there], questions)
         figures = f"{storage} is faster than all others by more than {NEAR} at {_sizes(sizes)}"
-        yield f"{BEST_MEASURED}{figures}, and was not measured{where or ' here'}."
+        yield f"{figures}, and was not measured{where or ' here'}."
 
 
 def _by_median(questions: list[Question]) -> Iterator[str]:

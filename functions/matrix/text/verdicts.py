@@ -23,16 +23,17 @@ def describe_verdict(  # noqa: PLR0911 - one case per addition
 ) -> str:
     """Write the verdict of a candidate.
 
-    `is_alone`: no other was measured; `is_shown`: its comparison has a winner; `is_brief`: `×1.48` without words.
+    `is_alone`: no other was measured; `is_shown`: its comparison has a winner; `is_brief`: `×1.48` without words, and
+    without what would decide it.
     """
     if candidate["lost"]:
         return Lost.describe(candidate["lost"])
     verdict = Verdict.read(candidate["verdict"])
     match verdict:
         case Fastest() if not is_shown:
-            return verdict.sentence.replace("fastest", "ahead")
+            return verdict.at("ahead")
         case Slower(times_as_slow=ratio) if is_brief and ratio is not None:
-            return verdict.at(f"×{factor(ratio)}")
+            return verdict.at(f"×{factor(ratio)}", is_brief=True)
         case CheapestThatMeets() if is_alone:
             return "meets the objective, the only one measured"
         case CheapestThatMeets() if candidate["cost"] is None or candidate["cost"]["missing"]:

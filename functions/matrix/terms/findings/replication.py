@@ -1,11 +1,11 @@
 """Missing replication, without which fleets cannot be compared: instances, repetitions or launches."""
 
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Literal
 
 from typing_extensions import TypedDict
 
+from matrix.terms.grouping import grouped
 from matrix.terms.quantities import count_of
 
 Unit = Literal["instance", "repetition", "launch"]
@@ -92,15 +92,11 @@ def advice(shortages: Sequence[Shortage]) -> str:
 
 def shortage_words_of(several: Iterable[Sequence[Shortage]]) -> str:
     """Write the shortages of several comparisons: `only 1 to 2 instances and 1 repetition: set …`."""
-    by_unit: defaultdict[str, list[Shortage]] = defaultdict(list)
-    for shortages in several:
-        for each in shortages:
-            by_unit[each["unit"]].append(each)
+    by_unit = grouped((each["unit"], each) for shortages in several for each in shortages)
     most = [max(same, key=lambda each: each["count"]) for same in by_unit.values()]
-    words = describe_shortage(most)
-    for same, worst in zip(by_unit.values(), most, strict=True):
-        fewest = min(each["count"] for each in same)
-        if fewest < worst["count"]:
-            count = count_of(worst["count"], worst["unit"])
-            words = words.replace(count, f"{fewest} to {count}", 1)
-    return words
+    fewest = [min(each["count"] for each in same) for same in by_unit.values()]
+    counts = [
+        f"{f'{least} to ' if least < each['count'] else ''}{describe_counts([each])}"
+        for least, each in zip(fewest, most, strict=True)
+    ]
+    return f"only {' and '.join(counts)}: {advice(most)}"
