@@ -11,8 +11,13 @@ VCPU_QUOTA = 9
 
 @pytest.fixture(scope="session")
 def cloud(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cloud]:
-    """A cloud with a small vCPU quota, on a machine without fio, GNU parallel and xfsprogs: folders are not disks."""
+    """A cloud with a small vCPU quota, on a machine without fio, GNU parallel and xfsprogs: folders are not disks.
+
+    Its calls can be told to fail by rules.json in its folder.
+    """
     folder = tmp_path_factory.mktemp("cloud")
     path = path_without(folder, "fio", "parallel", "mkfs.xfs")
-    with start_cloud(folder, "--vcpu-quota", str(VCPU_QUOTA), PATH=path) as started:
+    with start_cloud(
+        folder, "--vcpu-quota", str(VCPU_QUOTA), "--faults", str(folder / "rules.json"), PATH=path
+    ) as started:
         yield started

@@ -1,12 +1,11 @@
 """Cells whose ceiling is known, because their storages are emulated, are named after it by the deployed system."""
 
-from pathlib import Path
 from typing import Any
 
 import pytest
 from support.dashboard import emitted, shown
 from support.disturbance import Window
-from support.runs import Cloud, Run, matrix, start_cloud
+from support.runs import Cloud, Run, matrix
 
 GP3 = {"type": "ebs", "name": "gp3", "volumeType": "gp3", "sizeGiB": 8, "iops": 3000, "throughputMiBps": 125}
 EFS = {"type": "efs", "name": "efs", "throughputMode": "elastic"}
@@ -28,9 +27,8 @@ FLEET_OF_TWO = {"instanceType": "m6i.large", "count": 2}
 
 
 @pytest.fixture(scope="module")
-def measured(tmp_path_factory: pytest.TempPathFactory) -> Any:
+def measured(cloud: Cloud) -> tuple[Run, Window]:
     """One run with a cell for each cause, and the stretch of time that it took."""
-    folder: Path = tmp_path_factory.mktemp("bottlenecks")
     cells = [(GP3, MANY, FLEET), (EFS, FEW, FLEET), (FSX, FEW | {"name": "creates", "threads": 10}, FLEET_OF_TWO)]
     document = matrix(
         storage=[GP3],
@@ -40,10 +38,9 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> Any:
         emulate=True,
         maxConcurrentFileSystems=1,
     )
-    with start_cloud(folder) as cloud:
-        with Window() as window:
-            run = Cloud.run(cloud, "bottlenecks", document)
-        yield run, window
+    with Window() as window:
+        run = cloud.run("bottlenecks", document)
+    return run, window
 
 
 @pytest.fixture(scope="module")
@@ -108,7 +105,8 @@ def test_it_is_said_what_no_emulated_storage_shows(run: Run) -> None:
 
 
 def test_what_the_functions_log_for_cloudwatch_is_what_the_dashboard_shows(run: Run) -> None:
-    logs = "\n".join(path.read_text() for path in (run.cloud.folder / "logs").glob("*AnalyseCell*.log"))
+    lines = [line for path in (run.cloud.folder / "logs").glob("*AnalyseCell*.log") for line in path.open()]
+    logs = "".join(line for line in lines if f'"{run.name}"' in line)
     ours = {one for one in shown() if not one.namespace.startswith("AWS/")}
 
     found = emitted(logs)

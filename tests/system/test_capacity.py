@@ -4,22 +4,15 @@ import json
 from pathlib import Path
 
 import pytest
-from support.runs import EBS, TOUCH, matrix, start_cloud
+from support.runs import EBS, TOUCH, Cloud, matrix
 
 DOCUMENT = matrix(storage=[EBS | {"name": "ebs"}], workload=[TOUCH | {"name": "t"}])
 FLEET = {"instanceType": "m6i.large", "count": 3, "placement": "spread"}
 
 
-@pytest.fixture(scope="module")
-def faults(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("faults") / "rules.json"
-
-
-@pytest.fixture(scope="module")
-def cloud(tmp_path_factory: pytest.TempPathFactory, faults: Path):
-    """A cloud whose EC2 can be told to have no capacity."""
-    with start_cloud(tmp_path_factory.mktemp("cloud"), "--faults", str(faults)) as started:
-        yield started
+@pytest.fixture
+def faults(cloud: Cloud) -> Path:
+    return cloud.folder / "rules.json"
 
 
 def no_capacity(faults: Path, run: str, nth: int, times: int | None) -> None:

@@ -197,20 +197,6 @@ def test_a_plan_that_nobody_agreed_to_creates_nothing(cloud: Cloud):
     assert run.left_behind() == {}
 
 
-def test_a_stopped_run_is_swept_by_the_event_of_its_end(cloud: Cloud):
-    slow = {"type": "build", "name": "slow", "build": "sleep 60", "expectedSeconds": 60}
-
-    def stop(run: Run) -> None:
-        until(run.running_instances, "a running instance")
-        cloud.client("stepfunctions").stop_execution(executionArn=run.arn, error="Interrupted", cause="a test")
-
-    run = cloud.run("stopped", matrix(storage=[EFS], workload=[slow]), stop)
-
-    assert run.status == "ABORTED"
-    until(lambda: not run.running_instances(), "the sweep to end the instances")
-    until(lambda: set(run.left_behind()) <= {"open resources"}, "the sweeps to delete the rest")
-
-
 def test_two_file_systems_of_a_storage_are_filled_and_measured_each_in_its_zone_and_both_are_gone(cloud: Cloud):
     build = {"type": "build", "name": "b", "populate": "touch $CACHE_DIR/here", "build": "test -e $CACHE_DIR/here"}
     fsx = {"type": "fsx-openzfs", "name": "two", "storageCapacityGiB": 64, "throughputCapacityMBps": 64}
