@@ -61,7 +61,7 @@ test-all: $(VENV)/.dev  ## Run all tests, as CI does (25 minutes)
 
 # Debian 11 has the Python of Amazon Linux 2023, and most programs older than both images. It is made once, in
 # ~/.cache/storage-matrix. OLD=tests/agent runs all that starts agents; these take less than a minute on two idle cores.
-OLD ?= $(patsubst %,tests/agent/test_%.py,delivered barrier workloads touch fio command read_s3)
+OLD ?= $(patsubst %,tests/agent/test_%.py,delivered barrier workloads command)
 test-old: $(VENV)/.dev  ## Test how a fleet boots, meets and measures on the programs of Debian 11 (root on Debian)
 	@python=$$(PYTHONPATH=functions:tests:. $(BIN)/python -m support.debian11) || exit 1; \
 	if [ -n "$$python" ]; then STORAGE_MATRIX_AGENT_PYTHON=$$python $(PYTEST) -n 3 $(DEALT) $(OLD) && rm -rf .pytest-$@; fi

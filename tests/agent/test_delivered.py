@@ -234,19 +234,6 @@ def test_every_module_of_the_zip_parses_as_python_3_9_and_imports_what_the_zip_o
     assert imported - sys.stdlib_module_names - carried <= OPTIONAL
 
 
-@pytest.mark.parametrize("source", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
-def test_every_module_of_the_agent_imports_the_standard_library_and_one_each_an_sdk(source):
-    others = {
-        AGENT / "board/blackboard.py": {"botocore"},
-        AGENT / "board/meeting.py": {"botocore"},
-        AGENT / "engine/objects.py": {"awscrt"},
-    }
-
-    assert imports(ast.parse(source.read_text())) <= set(sys.stdlib_module_names) | {"agent", "contract"} | others.get(
-        source, set()
-    )
-
-
 def test_the_zip_describes_each_call_that_the_agent_makes(archive):
     """A call is a method of a client whose name is an operation of a service, such as get_object."""
     with zipfile.ZipFile(archive) as zipped:

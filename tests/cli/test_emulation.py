@@ -20,14 +20,6 @@ def test_an_emulated_matrix_is_refused_before_anything_is_started(matrix, scenar
     assert "leave out emulate" in " ".join(seen.output.split())
 
 
-def test_a_tool_that_cannot_be_emulated_is_a_problem_of_the_matrix_with_a_way_out(matrix, scenario):
-    seen = matrix("plan", scenario(emulate=True, workload=[TOUCH | {"tool": "parallel"}]))
-
-    assert seen.exit_code == 2
-    assert "workload[0].tool" in seen.output
-    assert 'write tool "engine"' in seen.output
-
-
 @pytest.mark.parametrize("names", [("played", "measured"), ("measured", "played")])
 def test_an_emulated_run_is_not_compared_with_a_measured_one(matrix, keep_run, names):
     keep_run("played", environment="emulated")

@@ -1,14 +1,11 @@
 """What was injected, and what became of the runs."""
 
-import re
 from collections import Counter
 from datetime import UTC, datetime
-from typing import Any
 
 from faults.cases import EVERYTHING, LATE, LATE_S, MAX_FAULTS_OF_A_RUN, TIME_SCALE
 from faults.laboratory import SWEEP_LIMIT_S, Verdict
 
-FAULTS = ("throttled", "denied", "internal error", "lost answer", "crash", "stopped")
 LATE_HEADING, NEXT_HEADING = "## What AWS shows late", "## Problems"
 WHAT_IS_LATE = {
     "executions": "DescribeExecution knows no execution that has just begun, and says RUNNING of one that has ended",
@@ -61,7 +58,7 @@ def late(verdicts: list[Verdict]) -> list[str]:
         "",
         f"{_when(of_late)}:",
         "",
-        *_outcomes(of_late),
+        *_totals(of_late),
         "",
         "| late | for | runs | survived |",
         "|---|--:|--:|--:|",
@@ -80,19 +77,7 @@ def _if_any(lines: list[str]) -> list[str]:
 def _when(verdicts: list[Verdict]) -> str:
     commits = Counter(verdict.commit for verdict in verdicts).most_common()
     of_commits = ", ".join(f"{number} at commit {commit}" for commit, number in commits)
-    return f"Last run: {datetime.now(UTC):%Y-%m-%d}, {len(verdicts)} runs ({of_commits})"
-
-
-def _outcomes(verdicts: list[Verdict]) -> list[str]:
-    leaks = sum(any(problem.startswith("left behind") for problem in v.problems) for v in verdicts)
-    lost = sum(any("samples" in problem for problem in v.problems) for v in verdicts)
-    swept = [verdict for verdict in verdicts if verdict.left_at_end]
-    return [
-        f"- leaks: {leaks}; {len(swept)} runs left something at their end that was gone after "
-        f"{max((verdict.sweeps for verdict in swept), default=1)} sweeps at the most",
-        f"- runs with lost samples: {lost}",
-        f"- runs with problems: {sum(bool(v.problems) for v in verdicts)}",
-    ]
+    return f"Last run: {datetime.now(UTC):%Y-%m-%d}, {len(verdicts)} faults ({of_commits})"
 
 
 def summary(verdicts: list[Verdict], *, cases: int, at_once: int) -> str:
@@ -100,25 +85,16 @@ def summary(verdicts: list[Verdict], *, cases: int, at_once: int) -> str:
     cases -= sum(verdict.case["fault"] == LATE for verdict in verdicts)
     verdicts = [verdict for verdict in verdicts if verdict.case["fault"] != LATE]
     runs = {verdict.run: verdict for verdict in verdicts}
-    commits = Counter(verdict.commit for verdict in verdicts).most_common()
     hours = sum(verdict.seconds for verdict in runs.values()) / 3600
     lines = [
         "# Faults injected, and what became of the runs",
         "",
         WHAT_IT_DOES,
         "",
-        f"Last run: {datetime.now(UTC):%Y-%m-%d}, {len(verdicts)} of {cases} faults"
-        f" ({', '.join(f'{number} at commit {commit}' for commit, number in commits)}),",
+        f"{_when(verdicts)}, of {cases},",
         f"in {len(runs)} runs that took {hours:.1f} hours together, {at_once} at once.",
         "",
         *_totals(verdicts),
-        "",
-        "## By state and fault",
-        "",
-        "Runs that survived / failed and said so / were stopped. The functions' own calls, and Step Functions' call of",
-        "the function, count for its state.",
-        "",
-        *_table(verdicts),
         "",
         "## By call",
         "",
@@ -151,27 +127,6 @@ def _totals(verdicts: list[Verdict]) -> list[str]:
         f"- runs with lost samples: {lost}",
         f"- faults with problems: {sum(bool(v.problems) for v in verdicts)}",
     ]
-
-
-def state_of(case: dict[str, Any]) -> str:
-    """The state that a fault belongs to; the agents and the sweep are outside of the state machine."""
-    if case["who"] in ("Instance", "Reap"):
-        return {"Instance": "(an instance)", "Reap": "(the sweep)"}[case["who"]]
-    name = case["what"] if case["who"] == "Run" else case["who"]
-    return re.sub(r"(?<=[a-z])[A-Z]", lambda found: f" {found[0].lower()}", name)
-
-
-def _table(verdicts: list[Verdict]) -> list[str]:
-    lines = [f"| state | {' | '.join(FAULTS)} |", f"|---|{'--:|' * len(FAULTS)}"]
-    states = dict.fromkeys(state_of(verdict.case) for verdict in verdicts)
-    for state in sorted(states):
-        counts = []
-        for fault in FAULTS:
-            those = [v for v in verdicts if state_of(v.case) == state and v.case["fault"] == fault]
-            outcomes = Counter(verdict.outcome for verdict in those)
-            counts.append(" / ".join(str(outcomes[one]) for one in ("survived", "failed", "stopped")) if those else "")
-        lines.append(f"| {state} | {' | '.join(counts)} |")
-    return lines
 
 
 def _calls(verdicts: list[Verdict]) -> list[str]:

@@ -103,17 +103,6 @@ def test_nothing_of_aws_ends_a_run_before_the_latest_deadline_that_a_matrix_may_
 
 
 @pytest.mark.parametrize("name", TASKS)
-def test_a_task_its_module_and_its_function_have_one_name(name):
-    resource = "".join(word.capitalize() for word in name.split()) + "Function"
-    module = name.lower().replace(" ", "_")
-
-    assert TASKS[name]["Arguments"]["FunctionName"] == f"${{{resource}}}"
-    assert TEMPLATE["Resources"][resource]["Properties"]["Handler"] == f"{module}.handler"
-    assert callable(importlib.import_module(module).handler)
-    assert resource in TEMPLATE["Resources"]["RunStateMachine"]["Properties"]["DefinitionSubstitutions"]
-
-
-@pytest.mark.parametrize("name", TASKS)
 def test_a_task_waits_for_its_function_to_end_and_not_much_longer(name):
     function = TASKS[name]["Arguments"]["FunctionName"].strip("${}")
     common = TEMPLATE["Globals"]["Function"]

@@ -2,48 +2,12 @@
 
 import json
 
-import numpy as np
 import pytest
-from scipy.optimize import linprog
 
 from matrix.published.beside import beside
 from matrix.published.figures import READ_AS_TWO, figures, load
-from matrix.published.runs import published_runs
-from matrix.statistics.percentiles import LEVELS
 
 IMAGE = "core-image-sato-sdk"
-
-
-def can_have(percentiles, n):
-    """Whether n sorted values can have these percentiles, by numpy's linear ones, printed to within a second."""
-    levels = sorted((int(name[1:]), value) for name, value in percentiles.items())
-    spots = [((n - 1) * level / 100, value) for level, value in levels]
-    weights = np.zeros((len(spots), n))
-    for row, (spot, _) in zip(weights, spots, strict=True):
-        row[int(spot)] += 1 - spot % 1
-        row[min(n - 1, int(spot) + 1)] += spot % 1
-    values = np.array([value for _, value in spots])
-    ascending = (np.eye(n) - np.eye(n, k=1))[:-1]
-    least, most = np.vstack([weights, -weights, ascending]), np.hstack([values + 1, 1 - values, np.zeros(n - 1)])
-    return linprog(np.zeros(n), least, most, bounds=(None, None)).status == 0
-
-
-def test_no_published_row_has_fewer_values_than_its_percentiles_tell():
-    """10 instances of EFS bursting have percentiles that 10 values cannot have."""
-    counted, at_least = {}, {}
-    for name in ("p-yocto", "p-yocto-2023-05", "p-yocto-2023-08"):
-        for cell in published_runs("p")[name]["cells"]:
-            for metric in (point["metrics"]["duration_s"] for point in cell["points"]):
-                percentiles = {f"p{level}": metric[f"p{level}"] for level in LEVELS}
-                known = counted if metric["n"] else at_least
-                known[name, cell["id"]] = percentiles, metric["n"] or metric["n_at_least"]
-
-    assert [cell for cell, (percentiles, n) in counted.items() if not can_have(percentiles, n)] == []
-    least = {
-        cell: (can_have(percentiles, n - 1), can_have(percentiles, n)) for cell, (percentiles, n) in at_least.items()
-    }
-    assert set(least.values()) == {(False, True)}
-    assert (len(counted), sorted(n for _, n in at_least.values())) == (29 - 3 + 4 + 8, [2, 2, 19])
 
 
 def run_of(cell, metrics, params, *, environment="aws"):

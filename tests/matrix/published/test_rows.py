@@ -26,7 +26,7 @@ from matrix.published.figures import (
 from matrix.published.runs import published_runs
 from matrix.report.markdown import to_markdown
 from matrix.report.page import render
-from tools.published_rows import EMPTY, REASONS, SECTIONS, plans_of, rows
+from tools.published_rows import SECTIONS, plans_of, rows
 
 REPOSITORY = Path(__file__).parents[3]
 
@@ -39,33 +39,6 @@ def plans():
 @pytest.fixture(scope="module")
 def all_rows(plans):
     return list(rows(plans))
-
-
-def test_every_row_of_every_source_is_listed_once(all_rows):
-    told = {source: sum(len(load(source)[section]) for section in sections) for source, sections in SECTIONS.items()}
-
-    assert {source: sum(row.source == source for row in all_rows) for source in SECTIONS} == told
-    assert told == {
-        **{YOCTO: 55 + 19, EBS_FIO: 28, TUTORIAL: 23 + 1, ZERO_BYTE: 10, READS: 15},
-        **{MOUNTPOINT: 30 + 30 + 5 + 17, EBS_AMD: 7, S3_CLIENTS: 25, EFS_MDTEST: 27, FSX_LUSTRE: 48 + 4},
-        WORKSHOP: 12 + 12 + 28 + 5,
-    }
-    for source, sections in SECTIONS.items():
-        lists = {name for name, value in load(source).items() if isinstance(value, list)}
-        assert lists == set(sections), source
-
-
-def test_every_row_is_measured_again_or_says_why_not(all_rows):
-    assert [(row.source, row.name) for row in all_rows if not row.state] == []
-    # A reason for a row that is measured by now is out of date.
-    assert {(row.source, row.name) for row in all_rows if row.state == "left out"} == set(REASONS)
-
-
-def test_a_row_with_a_figure_is_never_called_empty(all_rows):
-    with_figures = {(figure.source, figure.row) for figure in figures()}
-    assert all(row.is_told == ((row.source, row.name) in with_figures) for row in all_rows if row.state != "left out")
-
-    assert all((row.source, row.name) not in with_figures for row in all_rows if row.reason.startswith(EMPTY))
 
 
 def run_of(plan, environment="aws", instance_type=None):
@@ -93,11 +66,11 @@ def told_of(plans):
 
 
 @pytest.mark.parametrize("environment", ["local", "local-vm", "emulated"])
-def test_no_local_figure_is_held_against_a_published_one(told_of, environment):
-    for source in SECTIONS:
-        told = told_of(source, environment=environment)
-        assert told
-        assert not any(row["comparable"] for row in told)
+def test_no_local_figure_is_held_against_a_published_one(plans, environment):
+    told = beside(run_of(plans["read-throughput"], environment=environment))
+
+    assert told
+    assert not any(row["comparable"] for row in told)
 
 
 @pytest.mark.parametrize(
@@ -141,19 +114,6 @@ def test_what_is_measured_as_the_source_did_compares(all_rows, source):
 
     against = {why for row in measured for why in row.against}
     assert all(why == READ_AS_TWO or why.startswith("the source got it wrong") for why in against)
-
-
-def test_a_published_median_lies_between_the_least_and_the_most_of_its_runs():
-    ranges = [
-        (source, row["benchmark"], row["least"], row["median"], row["most"])
-        for source, sections in SECTIONS.items()
-        for section in sections
-        for row in load(source)[section]
-        if "least" in row
-    ]
-
-    assert len(ranges) == 82
-    assert [row for row in ranges if not row[2] <= row[3] <= row[4]] == []
 
 
 def test_files_are_not_held_against_the_raw_device_of_the_source(all_rows):

@@ -328,7 +328,7 @@ def test_a_table_is_copied_with_its_exact_values(opened):
     assert any(exact in row for row in rows)
 
 
-@pytest.mark.parametrize("look", [{}, {"color_scheme": "dark"}, {"viewport": PHONE, "color_scheme": "dark"}])
+@pytest.mark.parametrize("look", [{}, {"viewport": PHONE, "color_scheme": "dark"}])
 def test_a_phone_and_the_dark_show_it_whole_and_to_people_who_see_less(opened, look):
     page = opened(**look)
     unfold(page)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from scipy import optimize, stats
+from scipy import stats
 from support.fleet_values import fleet
 
 from matrix.statistics import steadiness
@@ -111,53 +111,6 @@ def test_the_dip_of_a_known_sample():
     assert dip(np.array([3.0])) == pytest.approx(1 / 2)
     assert dip(np.arange(10.0)) == pytest.approx(1 / 20)
     assert dip(np.array([0.0] * 50 + [1.0] * 50)) == pytest.approx(0.25)
-
-
-def nearest_unimodal(values):
-    """The dip by its definition: a linear program for each place where the mode may lie."""
-    points = np.sort(values)
-    count = len(points)
-    above = np.arange(1, count + 1) / count
-    below = above - 1 / count
-    return min(_distance(points, above, below, mode) for mode in range(count))
-
-
-def _distance(points, above, below, mode):
-    # Unknowns: the function up to the mode (from the left), from the mode on (from the right), and the distance.
-    count = len(points)
-    size = count + 2
-    rows, bounds = [], []
-
-    def demand(terms, bound):
-        row = np.zeros(size)
-        for index, factor in terms:
-            row[index] += factor
-        rows.append(row)
-        bounds.append(bound)
-
-    for i in range(mode + 1):
-        demand([(i, -1), (size - 1, -1)], -(above[i] if i < mode else below[i]))
-        demand([(i, 1), (size - 1, -1)], below[i])
-    for i in range(mode, count):
-        demand([(i + 1, -1), (size - 1, -1)], -above[i])
-        demand([(i + 1, 1), (size - 1, -1)], below[i] if i > mode else above[i])
-    for i in range(count):
-        demand([(i, 1), (i + 1, -1)], 0)
-    for i in range(1, mode):
-        before, after = 1 / (points[i] - points[i - 1]), 1 / (points[i + 1] - points[i])
-        demand([(i, before + after), (i - 1, -before), (i + 1, -after)], 0)
-    for i in range(mode + 1, count - 1):
-        before, after = 1 / (points[i] - points[i - 1]), 1 / (points[i + 1] - points[i])
-        demand([(i + 1, -before - after), (i, before), (i + 2, after)], 0)
-    target = np.zeros(size)
-    target[-1] = 1
-    return optimize.linprog(target, A_ub=np.array(rows), b_ub=np.array(bounds), bounds=(0, 1)).fun
-
-
-def test_the_dip_is_the_distance_to_the_nearest_unimodal_distribution():
-    for count in (5, 9, 14):
-        for values in (RNG.uniform(size=count), np.r_[RNG.normal(0, 1, count // 2), RNG.normal(8, 1, count // 2)]):
-            assert dip(values) == pytest.approx(nearest_unimodal(values), abs=1e-9)
 
 
 def test_the_critical_values_are_those_of_uniform_samples():
