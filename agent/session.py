@@ -282,6 +282,7 @@ class Session:
             scheduled_at, started_at, ended_at, worked, trial.workers, dropped, counted, between, curve
         )
         outcome.warnings.extend(late_start(missed_s, conditions.start_skew_s))
+        outcome.warnings.extend(said for said in watched.warnings() if said not in outcome.warnings)
         outcome.warnings.extend(counters.unseen(outcome.reached, counted))
         return outcome, conditions
 

@@ -7,7 +7,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from agent.errors import AgentError, BlackboardUnavailable
-from agent.retrying import Series, troubles
+from agent.retrying import LOG, Series, troubles
 from contract.keys import HEARTBEAT
 
 if TYPE_CHECKING:
@@ -54,11 +54,19 @@ class Heartbeat:
         self._over.set()
         self._thread.join(timeout=10)
 
+    def _told(self) -> dict[str, Any]:
+        try:
+            return self._more()
+        except Exception:
+            # It is for people who watch; an instance without heartbeats counts as dead, and its results are lost.
+            LOG.exception("a heartbeat goes without recent rates")
+            return {}
+
     def _beat(self) -> None:
         beats = Series("a heartbeat")
         while True:
             is_last = self._over.is_set()
-            beat: dict[str, object] = {"at": time.time(), **self._state, **self._more()}
+            beat: dict[str, object] = {"at": time.time(), **self._state, **self._told()}
             if unmended := troubles():
                 beat["troubles"] = unmended
             try:

@@ -77,7 +77,10 @@ class RecentTraffic:
         for (before, less), (after, more) in zip(readings, readings[1:]):
             took = after - before
             if took > 0:
-                moved = [sum(max(0.0, more[name] - less[name]) for name in group if name in more) for group in groups]
+                moved = [
+                    sum(max(0.0, more[name] - less[name]) for name in group if name in less and name in more)
+                    for group in groups
+                ]
                 rates.append([round(epoch + after, 1), round(took, 2), *(round(amount / took) for amount in moved)])
         return rates
 

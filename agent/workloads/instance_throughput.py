@@ -11,7 +11,7 @@ import agent
 from agent.errors import WorkIncomplete
 from agent.machine import counters, steady_state
 from agent.machine.levels import find_levels
-from agent.machine.traffic import DISK, FILE, NETWORK, Sampler, Traffic, rates
+from agent.machine.traffic import DISK, FILE, NETWORK, Sampler, Traffic
 from agent.machine.workspace import Workspace
 from agent.programs import tools as tool_box
 from agent.programs.processes import Armed, Command, Ended
@@ -84,15 +84,17 @@ def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
         metrics.update(levels(sampler, traffic.carrier))
         flow = flow_warnings(traffic.carrier, metrics.get("burst_mb_per_s", metrics["mb_per_s"]))
         metrics.update({name: exceeded[name] for name in ALLOWANCES if name in exceeded})
-        metrics["cpu_steal_s"] = sampler.series()["steal_s"][-1]
+        counted = sampler.series()
+        if "steal_s" in counted:
+            metrics["cpu_steal_s"] = counted["steal_s"][-1]
         return Outcome(
             metrics,
             {"bytes": params["total_bytes"]},
             {**tool, "watched": traffic.carrier},
-            {SERIES: json.dumps(series(sampler, traffic.carrier)).encode()},
+            {SERIES: json.dumps(series(sampler, traffic.carrier)).encode()} if traffic.carrier in counted else {},
             warnings(sampler, traffic.carrier, params["total_bytes"], exceeded) + flow,
             worked_ns=worked_ns,
-            steadiness=steady_state.find(rates(sampler.seconds(), sampler.series()[traffic.carrier])),
+            steadiness=steady_state.find(sampler.rates(traffic.carrier)),
         )
 
     return WatchedTrial(armed, 1, read, sampler)
@@ -116,26 +118,25 @@ def series(sampler: Sampler, carrier: str) -> dict[str, Any]:
 
 def levels(sampler: Sampler, carrier: str) -> dict[str, float]:
     """Return burst and baseline (MB/s) and the burst's duration; empty if the rate has no fall."""
-    seconds = sampler.seconds()
-    fall = find_levels(rates(seconds, sampler.series()[carrier]))
+    fall = find_levels(sampler.rates(carrier))
     if fall is None:
         return {}
     return {
         "burst_mb_per_s": fall.burst / 1e6,
         "baseline_mb_per_s": fall.baseline / 1e6,
-        "burst_s": seconds[fall.samples],
+        "burst_s": float(fall.samples),  # of a second each
     }
 
 
 def warnings(sampler: Sampler, carrier: str, total_bytes: int, exceeded: dict[str, float]) -> list[str]:
     """Return warnings about the figures: their counter, uncounted traffic, missing counters."""
-    sentences = []
+    sentences = sampler.warnings()
     if carrier != NETWORK:
         sentences.append(
             f"the rate over time is of the {CARRIERS[carrier]}: this storage is not reached over the network"
         )
-    counted = sampler.series()[carrier][-1]
-    if counted < MIN_COUNTED * total_bytes:
+    counted = sampler.series().get(carrier)
+    if counted and counted[-1] < MIN_COUNTED * total_bytes:
         sentences.append(f"the {CARRIERS[carrier]} counted less than {MIN_COUNTED:.0%} of the bytes that were written")
     seconds = sampler.seconds()
     longest_s = max((after - before for before, after in zip(seconds, seconds[1:])), default=0.0)

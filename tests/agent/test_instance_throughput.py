@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import gzip
+import itertools
 import os
 import random
+import statistics
 import subprocess
 import sys
+import time
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -112,20 +116,68 @@ def test_a_write_that_is_throttled_shows_its_burst_and_its_baseline(tmp_path, mo
             with Sampler(watched.read, period_s=0.05) as sampler:
                 subprocess.run([sys.executable, "-c", script, str(target)], check=True)
 
-            seconds = sampler.seconds()
             # The first interval holds the script's own start.
-            levels = find_levels(rates(seconds, sampler.series()[FILE])[1:])
+            levels = find_levels(sampler.rates(FILE)[1:])
             assert levels is not None
             assert levels.burst == pytest.approx(40e6, rel=0.3)
             assert levels.baseline == pytest.approx(5e6, rel=0.3)
-            assert seconds[levels.samples + 1] == pytest.approx(1.0, abs=0.35)
+            assert 0.05 * (levels.samples + 1) == pytest.approx(1.0, abs=0.35)
 
 
-def test_rates_are_per_second_of_each_interval_and_a_stump_at_the_end_is_left_out():
-    assert rates([0, 1, 2, 4], [0, 10, 30, 30]) == [10, 20, 0]
-    assert rates([0, 1, 2, 2.1], [0, 10, 30, 90]) == [10, 20]
-    assert rates([0, 0.25], [0, 10]) == [40]
-    assert rates([0], [0]) == []
+@pytest.mark.parametrize(
+    ("seconds", "counted", "expected"),
+    [
+        ([0, 1, 2, 4], [0, 10, 30, 30], [10, 20, 0, 0]),  # a reading came late: still one rate for each second
+        ([0, 1, 2, 2.1], [0, 10, 30, 90], [10, 20]),
+        ([0, 1.5, 3], [0, 30, 60], [20, 20, 20]),
+        ([0, 10.25, 11.25], [0, 102.5, 112.5], [10] * 11),
+        ([0, 0.25], [0, 10], []),
+        ([0], [0], []),
+    ],
+)
+def test_rates_are_those_of_each_whole_second(seconds, counted, expected):
+    assert rates(seconds, counted, 1.0) == pytest.approx(expected)
+
+
+def test_a_slow_reading_is_not_made_up_for_by_many_that_show_spikes():
+    pauses = itertools.chain([0, 0, 0.5], itertools.repeat(0))
+
+    def read():
+        time.sleep(next(pauses))
+        return {NETWORK: 1e6 * time.monotonic()}
+
+    with Sampler(read, period_s=0.05) as sampler:
+        time.sleep(1.0)
+
+    seconds = sampler.seconds()
+    apart = [after - before for before, after in pairwise(seconds)]
+    assert max(apart) > 0.45
+    assert sum(interval < 0.01 for interval in apart) <= 1  # and not nine
+    assert len(sampler.rates(NETWORK)) == int(seconds[-1] / 0.05)
+    assert statistics.median(sampler.rates(NETWORK)) == pytest.approx(1e6, rel=0.1)
+
+
+@pytest.mark.parametrize("when", [0, 1, 3])
+def test_a_measurement_outlives_counters_that_cannot_be_read_or_are_gone(when):
+    readings = itertools.count()
+
+    def read():
+        number = next(readings)
+        if number == when:
+            raise OSError(5, "Input/output error", "/proc/net/dev")
+        counted = {NETWORK: 10.0 * number, "steal_s": 0.0}
+        return counted | ({DISK: 1.0} if number < 4 else {})
+
+    with Sampler(read, period_s=0.005) as sampler:
+        while len(sampler.seconds()) < 8:
+            time.sleep(0.001)
+
+    assert sampler.series().keys() == {NETWORK, "steal_s"}
+    assert instance_throughput.levels(sampler, DISK) == {}
+    said = " ".join(instance_throughput.warnings(sampler, DISK, 10, {}))
+    assert "1 reading of the machine's counters failed" in said
+    assert "/proc/net/dev" in said
+    assert f"lacks {DISK}" in said
 
 
 def test_the_counter_that_is_shown_is_the_one_that_the_bytes_go_through(tmp_path, monkeypatch):

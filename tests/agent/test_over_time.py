@@ -18,7 +18,7 @@ SECOND = 1_000_000_000
 def test_a_step_keeps_what_was_counted_and_nothing_that_never_moved():
     count = itertools.count(0, 100)
     with Sampler(lambda: {"disk_write_bytes": float(next(count)), "network_sent_bytes": 7.0}, 0.01) as sampler:
-        while len(sampler.seconds()) < over_time.MIN_READINGS:
+        while len(sampler.seconds()) <= over_time.MIN_READINGS:
             time.sleep(0.001)
 
     curve = over_time.document(sampler, [], epoch_s=1e9)

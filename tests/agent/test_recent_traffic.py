@@ -71,3 +71,21 @@ def test_each_beat_carries_the_step_since_when_it_runs_and_what_was_moved_and_no
     assert (last["state"], last["step"], last["point"]) == ("running", 3, "p02")
     assert abs(last["since"] - time.time()) < 10
     assert last["lately"]["rates"][0][3] == 5
+
+
+def test_a_beat_goes_out_whatever_becomes_of_the_rates():
+    """As of a disk that is detached in mid-step; without a beat the instance counts as dead."""
+    put = []
+    heart = Heartbeat(SimpleNamespace(put=lambda name, document: put.append(document)), period_s=0.01)
+    heart.tell(lambda: {}["disk_read_bytes"])
+    until = time.monotonic() + 10
+    while len(put) < 3 and time.monotonic() < until:
+        time.sleep(0.001)
+    heart.stop()
+    assert len(put) >= 3
+
+    lately = RecentTraffic()
+    readings_with_a_gap = [(1.0, {"disk_read_bytes": 0.0}), (2.0, {"disk_read_bytes": 5.0, "disk_write_bytes": 7.0})]
+    lately.begin(SimpleNamespace(last=lambda _: readings_with_a_gap))
+    assert lately.document()["rates"][0][2:] == [5, 0, 0]
+    assert all("lately" not in beat for beat in put)

@@ -93,7 +93,7 @@ def test_the_message_waits_for_the_sweep_which_knows_what_is_left(inbox, ended, 
 
     message = notify.handler(ended("ABORTED"), context)["message"]
 
-    assert "all gone, and the sweep after the run found nothing more" in message
+    assert "the sweep after the run found nothing more" in message
     assert len(pauses) == 1
 
 
