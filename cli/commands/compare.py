@@ -20,7 +20,7 @@ from cli.target.pages import write_page
 from cli.target.place import Place
 from matrix.tables.compared_table import compared_table
 from matrix.terms.documents.compared import ComparedPair, ComparedRuns
-from matrix.terms.quantities import count_of
+from matrix.text.comparisons import describe_compared
 
 DEFAULT_THRESHOLD = "5%"
 LARGEST_PERCENT = 1000
@@ -170,7 +170,9 @@ def _show(document: ComparedRuns, *, is_all: bool) -> None:
         console.print(Text.assemble(("Warning: ", "yellow"), warning))
     if document["power"]:
         console.print(document["power"]["words"])
-    console.print(_verdict(document))
+    is_slower, is_unjudged = bool(document["regressions"]), bool(_unjudged(document["compared"]))
+    style = "bold red" if is_slower else "yellow" if is_unjudged else "green"
+    console.print(Text(describe_compared(document), style))
 
 
 def _unjudged(compared: list[ComparedPair]) -> list[ComparedPair]:
@@ -195,14 +197,3 @@ def _show_unjudged(console: Console, compared: list[ComparedPair]) -> None:
     reasons = Counter(pair["reason"] for pair in compared)
     for reason, count in reasons.most_common(MAX_REASONS):
         console.print(f"{count:,} × {reason}")
-
-
-def _verdict(document: ComparedRuns) -> Text:
-    own = [f"of {metric} {100 * share:g} %" for metric, share in document.get("thresholds", {}).items()]
-    slower, threshold = document["regressions"], ", ".join([f"{100 * document['threshold']:g} %", *own])
-    if slower:
-        cells = count_of(slower, "cell")
-        return Text(f"{cells} slower by more than {threshold} and by more than chance explains", "bold red")
-    undecided = sum(pair["verdict"] == "cannot tell" for pair in document["compared"])
-    but = f"; of {undecided} it cannot be told" if undecided else ""
-    return Text(f"no cell is shown to be slower by more than {threshold}{but}", "yellow" if undecided else "green")

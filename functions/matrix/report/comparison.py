@@ -11,6 +11,7 @@ from matrix.report.html_table import html_table
 from matrix.tables.compared_table import compared_table
 from matrix.terms.documents.compared import ComparedPair, ComparedRuns
 from matrix.terms.quantities import ABSENT, instant, number
+from matrix.text.comparisons import describe_compared
 
 # Marks of verdicts: colour and shape by style, hollow without a verdict.
 LOOKS = {"slower": (1, False), "faster": (2, False), "no difference shown": (0, False), "cannot tell": (6, True)}
@@ -57,19 +58,8 @@ def _head(title: str, document: ComparedRuns, base: KeptRun, run: KeptRun) -> Ma
 
 
 def _answer(document: ComparedRuns) -> list[Markup]:
-    pairs, slower = document["compared"], document["regressions"]
+    pairs, headline = document["compared"], describe_compared(document)
     counts = {verdict: sum(pair["verdict"] == verdict for pair in pairs) for verdict in LOOKS}
-    threshold = f"{100 * document['threshold']:g} %"
-    if not pairs:
-        headline = "Nothing was compared: the two runs have no measured cell in common."
-    elif slower:
-        headline = f"{slower} of {len(pairs)} became slower by more than {threshold} and by more than chance explains."
-    elif counts["cannot tell"] == len(pairs):
-        headline = f"It cannot be told of any of {len(pairs)} whether it became slower: too little was measured."
-    else:
-        undecided = counts["cannot tell"]
-        rest = f"; of {undecided} of {len(pairs)} it cannot be told" if undecided else ""
-        headline = f"Nothing is shown to be slower by more than {threshold}{rest}."
     tally = ", ".join(f"{count} {verdict}" for verdict, count in counts.items() if count)
     worst = [pair for pair in pairs if pair["is_regression"]][:5]
     lines = [tag("li", f"{_name(pair, pair['storage'])}: {pair['words']}.")

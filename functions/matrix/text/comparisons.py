@@ -1,6 +1,6 @@
 """The result of a run compared with another run, in words."""
 
-from matrix.terms.documents.compared import ComparedPoint, ComparisonDocument
+from matrix.terms.documents.compared import ComparedPoint, ComparedRuns, ComparisonDocument
 from matrix.terms.findings.replication import LAUNCHED_ONCE
 from matrix.terms.quantities import count_of
 
@@ -35,6 +35,22 @@ def comparison_lines(comparison: ComparisonDocument) -> list[str]:
     named = [describe_point(point) for point in comparison["changes"][:MAX_NAMED]]
     caveat = [f"Caution: {LAUNCHED_ONCE}."] if comparison.get("is_launched_once") else []
     return [f"{found}, by more than chance explains{undecided}:", *named, *caveat]
+
+
+def describe_compared(document: ComparedRuns) -> str:
+    """Return the verdict of two runs by the thresholds of `matrix compare`, in a sentence."""
+    points, slower = len(document["compared"]), document["regressions"]
+    if not points:
+        return "Nothing was compared: the two runs have no measured cell in common."
+    own = [f"of {metric} {100 * share:g} %" for metric, share in document.get("thresholds", {}).items()]
+    threshold = ", ".join([f"{100 * document['threshold']:g} %", *own])
+    if slower:
+        return f"{slower} of {points} became slower by more than {threshold} and by more than chance explains."
+    undecided = sum(pair["verdict"] == "cannot tell" for pair in document["compared"])
+    if undecided == points:
+        return f"It cannot be told of any of {points} whether it became slower: too little was measured."
+    rest = f"; of {undecided} of {points} it cannot be told" if undecided else ""
+    return f"Nothing is shown to be slower by more than {threshold}{rest}."
 
 
 def describe_point(point: ComparedPoint) -> str:
