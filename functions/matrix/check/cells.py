@@ -30,26 +30,31 @@ class Combination:
         return self.workload.fingerprint, self.fleet.slug
 
 
-def has_values(part: BaseModel, wanted: dict[str, Any]) -> bool:
-    """Return whether `part` has each of the values, which are read as the part's own fields are."""
-    names = {field.alias or name: name for name, field in type(part).model_fields.items()}
+@dataclass(frozen=True)
+class Unmatched:
+    """A field of an exclusion with a value that no part of the matrix has."""
+
+    path: str
+    """Such as `exclude[0].storage.volumeType`."""
+    value: Any
+    parts: Sequence[BaseModel]
+    """The parts of the matrix that have the values of the exclusion's fields before it."""
+
+
+def _has_value(part: BaseModel, key: str, value: Any) -> bool:
+    """Return whether a field of `part` has a value, which is read as the part's own fields are."""
     extra = part.__pydantic_extra__ or {}
-    for key, value in wanted.items():
-        if key in extra:
-            # Options of fio, which are held as lists.
-            if extra[key] != (value if isinstance(value, list) else [value]):
-                return False
-            continue
-        name = names.get(key)
-        if name is None:
-            return False
-        try:
-            read = type(part).__pydantic_validator__.validate_assignment(part.model_copy(), name, value)
-        except ValidationError:
-            return False
-        if getattr(read, name) != getattr(part, name):
-            return False
-    return True
+    if key in extra:
+        # Options of fio, which are held as lists.
+        return bool(extra[key] == (value if isinstance(value, list) else [value]))
+    names = {field.alias or name: name for name, field in type(part).model_fields.items()}
+    if (name := names.get(key)) is None:
+        return False
+    try:
+        read = type(part).__pydantic_validator__.validate_assignment(part.model_copy(), name, value)
+    except ValidationError:
+        return False
+    return bool(getattr(read, name) == getattr(part, name))
 
 
 class Given:
@@ -97,9 +102,18 @@ class Given:
             for selector in matrix.exclude
         ]
 
-    def unmatched_exclusions(self) -> list[int]:
-        """Return the indices of `exclude` entries that leave nothing out."""
-        return [i for i, match in enumerate(self._matches) if not (match.storages and match.workloads and match.fleets)]
+    def unmatched_exclusions(self) -> Iterator[Unmatched]:
+        """Yield the fields for which an exclusion leaves nothing out."""
+        fleets = [fleet for _, fleet in self._fleets]
+        for i, (selector, match) in enumerate(zip(self.matrix.exclude, self._matches, strict=True)):
+            axes = (
+                ("storage", selector.storage, self.matrix.storage, match.storages),
+                ("workload", selector.workload, self.matrix.workload, match.workloads),
+                ("fleet", selector.fleet, fleets, match.fleets),
+            )
+            for axis, wanted, parts, matching in axes:
+                if not matching:
+                    yield _first_unmatched(f"exclude[{i}].{axis}", wanted or {}, parts)
 
     @cached_property
     def cells(self) -> list[Combination]:
@@ -128,5 +142,17 @@ class _Match:
     fleets: frozenset[int]
 
 
+def _first_unmatched(path: str, wanted: dict[str, Any], parts: Sequence[BaseModel]) -> Unmatched:
+    # The type first: it decides which fields there are.
+    for key in sorted(wanted, key=lambda key: key != "type"):
+        matching = [part for part in parts if _has_value(part, key, wanted[key])]
+        if not matching:
+            return Unmatched(f"{path}.{key}", wanted[key], parts)
+        parts = matching
+    return Unmatched(path, wanted, parts)
+
+
 def _matching(wanted: dict[str, Any] | None, parts: Sequence[BaseModel]) -> frozenset[int]:
-    return frozenset(i for i, part in enumerate(parts) if wanted is None or has_values(part, wanted))
+    return frozenset(
+        i for i, part in enumerate(parts) if all(_has_value(part, *each) for each in (wanted or {}).items())
+    )

@@ -1,5 +1,6 @@
 """Rules of a whole matrix: combinations of its parts, and its size."""
 
+import json
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -9,8 +10,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from matrix.check import existing, kinds, plan_warnings
-from matrix.check.cells import Combination, Given
+from matrix.check import existing, hints, kinds, plan_warnings
+from matrix.check.cells import Combination, Given, Unmatched
 from matrix.check.objective import metrics_mean_the_same, objective_can_be_judged
 from matrix.check.tags import tag_problems
 from matrix.fields import limits
@@ -27,6 +28,7 @@ from matrix.input.workloads.transfer import SOURCE_BYTES_PER_S, TransferWorkload
 from matrix.storages.base import Storage
 from matrix.storages.models import MODELS
 from matrix.terms.problems import Problem, Problems, check, path_text, shorten
+from matrix.terms.sentences import MAX_NAMED, first_of
 from matrix.terms.sizes import format_size
 
 # Step Functions starts children for MANY_CELLS cells; a plan of more has not been tried, which is a warning.
@@ -137,12 +139,26 @@ def exclusions_leave_cells(given: Given) -> Problems:
     """Yield a problem for each exclusion that matches no cell, and for exclusions that leave none."""
     if not given.is_whole:  # it may be meant for a part that could not be read
         return
-    for i in given.unmatched_exclusions():
-        selector = given.matrix.exclude[i].to_document()
-        fix = "correct it or leave it out; a sweep inside a workload is compared as a whole"
-        yield Problem(f"exclude[{i}]", shorten(selector), "matches no cell", fix)
+    for unmatched in given.unmatched_exclusions():
+        yield Problem(unmatched.path, shorten(unmatched.value), "matches no cell", _correct(unmatched))
     if not given.cells:
         yield Problem("exclude", f"a list of {len(given.matrix.exclude)}", "leaves no cell to measure", "exclude less")
+
+
+def _correct(unmatched: Unmatched) -> str:
+    """Return how to correct a field of an exclusion: the field, or the value, that was probably meant."""
+    key = unmatched.path.rpartition(".")[2]
+    parts = [part.model_dump(mode="json", by_alias=True) for part in unmatched.parts]
+    if not parts:
+        return "leave it out: the matrix has no such list"
+    known = list(dict.fromkeys(name for part in parts for name in part))
+    if key not in known:
+        meant = hints.meant(key[:60], known)
+        return f"did you mean {meant}?" if meant else f"write one of the fields {', '.join(known)}"
+    values = dict.fromkeys(json.dumps(part[key]) for part in parts if part.get(key) is not None)
+    if not values:
+        return "leave it out: the matrix has no value there"
+    return f"write a value of the matrix: {shorten(first_of(list(values), MAX_NAMED))}"
 
 
 def cells_are_different(given: Given) -> Problems:
