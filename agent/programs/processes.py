@@ -144,7 +144,9 @@ class Armed:
                 words = f"`{describe(program.argv)}` ended with {status}: {program.tail()}"
                 disk = os.statvfs(self._cwd_of(program))
                 # A program whose output is on the full disk too cannot write its error.
-                if FULL.search(words) or disk.f_bavail * disk.f_frsize < MIN_FREE_BYTES:
+                # Mountpoint for S3 may tell no size, and then no room.
+                is_full = disk.f_blocks and disk.f_bavail * disk.f_frsize < MIN_FREE_BYTES
+                if FULL.search(words) or is_full:
                     raise DiskFull(f"disk full: {_room(self._cwd_of(program))}; {words}")
                 raise ToolFailed(words)
         return ended
@@ -320,7 +322,8 @@ def _room(folder: Path) -> str:
     """Return how much is free in a folder: `2.9 of 24.0 MiB are free in /mnt/efs`."""
     disk = os.statvfs(folder)
     free, size = (blocks * disk.f_frsize / 2**20 for blocks in (disk.f_bavail, disk.f_blocks))
-    return f"{free:,.1f} of {size:,.1f} MiB are free in {folder}"
+    inodes = ", and no inode" if disk.f_files and not disk.f_favail else ""
+    return f"{free:,.1f} of {size:,.1f} MiB are free in {folder}{inodes}"
 
 
 def describe_status(status: int) -> str:

@@ -42,6 +42,8 @@ FPART_PARALLEL = (
 # A copy ends when the data is on the storage, not in this machine's memory. NFS flushes each file when it is closed.
 THEN_FLUSH = '"$@" && sync -f "$0"'
 MAX_CALIBRATED_FILES = 600  # two seconds of GNU parallel
+# A file of a byte takes a block.
+BLOCK_BYTES = 4096
 CHECKED_FILES = 64
 CHUNK_BYTES = 1 << 20
 
@@ -68,7 +70,8 @@ def calibration(params: dict[str, Any], room: int) -> tuple[dict[str, Any], str]
     tool, files, size = params["tool"], params["files"], params["file_bytes"]
     if tool == "cp+parallel":
         return {**params, "files": min(files, MAX_CALIBRATED_FILES), "file_bytes": min(size, 4096)}, "files_per_s"
-    fitting = min(files, room // 2 // size)  # the source and its copy
+    on_disk = -(-size // BLOCK_BYTES) * BLOCK_BYTES
+    fitting = min(files, room // 2 // on_disk)  # the source and its copy
     return ({**params, "files": fitting}, "mb_per_s") if tool in ONE_AT_A_TIME and fitting else None
 
 
@@ -145,7 +148,7 @@ def verify(source: DataSet, target: Path, *, is_flat: bool, seed: int) -> None:
             f"{len(sizes)} of {source.files} files with {sum(sizes)} of {source.total_bytes} bytes are there "
             "after the tool said it was done"
         )
-    names = source.names()
+    names = source.paths()
     for name in random.Random(seed).sample(names, min(CHECKED_FILES, len(names))):  # noqa: S311
         copied = target / (Path(name).name if is_flat else name)
         if not copied.is_file():

@@ -6,6 +6,7 @@ import gzip
 import os
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from support.agent_cloud import needs
@@ -44,13 +45,13 @@ def test_fpsync_copies_the_whole_data_set(measured, plain_storage):
 def test_sizes_are_drawn_as_smallfile_does_and_alike_on_each_instance(tmp_path_factory):
     sets = [data_set.provide(tmp_path_factory.mktemp(name), 2_000, 4096, is_exponential=True) for name in ("a", "b")]
 
-    assert sets[0].sizes == sets[1].sizes
+    assert sets[0].file_sizes == sets[1].file_sizes
     assert sets[0].total_bytes / 2_000 == pytest.approx(4096, rel=0.1)
-    assert (min(sets[0].sizes), max(sets[0].sizes) <= 8 * 4096) == (1024, True)
+    assert (min(sets[0].file_sizes), max(sets[0].file_sizes) <= 8 * 4096) == (1024, True)
     # Half of an exponential distribution is below 0.69 of its mean.
-    assert sorted(sets[0].sizes)[1_000] == pytest.approx(0.69 * 4096, rel=0.1)
-    made = [(sets[0].folder / name).stat().st_size for name in sets[0].names()]
-    assert made == sets[0].sizes
+    assert sorted(sets[0].file_sizes)[1_000] == pytest.approx(0.69 * 4096, rel=0.1)
+    made = [(sets[0].folder / name).stat().st_size for name in sets[0].paths()]
+    assert made == sets[0].file_sizes
 
 
 def test_a_copy_that_takes_seconds_keeps_its_rate_over_time(cloud, instance, make_job, storage, fake_tool, bin_folder):
@@ -89,7 +90,7 @@ def test_a_data_set_has_the_shape_that_was_asked_for_and_does_not_compress(tmp_p
     found = data_set.provide(tmp_path, 501, 2_000)
 
     paths = [path for path in found.folder.rglob("*") if path.is_file()]
-    assert {str(path.relative_to(found.folder)) for path in paths} == set(found.names())
+    assert {str(path.relative_to(found.folder)) for path in paths} == set(found.paths())
     assert {path.stat().st_size for path in paths} == {2_000}
     assert {len(list(folder.iterdir())) for folder in found.folder.iterdir()} == {500, 1}
     assert len({path.name for path in paths}) == 501
@@ -106,12 +107,33 @@ def test_a_data_set_that_was_left_half_made_is_made_anew(tmp_path):
     assert sorted(path.name for path in found.folder.rglob("f*")) == ["f00000000", "f00000001", "f00000002"]
 
 
-def test_a_data_set_beyond_the_free_disk_is_refused(tmp_path, monkeypatch):
-    usage = shutil.disk_usage(tmp_path)
-    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage._replace(free=1_000_000))
+@pytest.mark.parametrize(
+    ("disk", "message"),
+    [
+        ({"f_bavail": 1_000}, "needs .* bytes .*, 4096000 are free"),
+        # 10 files of 1 MB are 245 blocks each; with the inodes and what must stay free.
+        ({"f_bavail": 18_835}, "needs 77149184 bytes .*, 77148160 are free"),
+        ({"f_favail": 10, "f_files": 100}, "needs 12 inodes .*, 10 are free"),
+    ],
+)
+def test_a_data_set_beyond_the_free_disk_is_refused_before_a_file_is_made(tmp_path, monkeypatch, disk, message):
+    known = {"f_frsize": 4096, "f_bavail": 18_836, "f_files": 0, "f_favail": 0}
+    monkeypatch.setattr(os, "statvfs", lambda _: SimpleNamespace(**known))
+    assert data_set.provide(tmp_path / "fits", 10, 1_000_000)
+    monkeypatch.setattr(os, "statvfs", lambda _: SimpleNamespace(**known | disk))
 
-    with pytest.raises(SourceDoesNotFit, match=r"needs 77108864 bytes .* 1000000 are free"):
+    with pytest.raises(SourceDoesNotFit, match=message):
         data_set.provide(tmp_path, 10, 1_000_000)
+
+
+def test_a_large_data_set_has_few_blocks_twice(monkeypatch):
+    """A pool, and what it serves, of a 256th: so many of it come twice as of the real one."""
+    monkeypatch.setattr(data_set, "POOL_BYTES", 1 << 18)
+    monkeypatch.setattr(data_set, "POOL_SERVES_BYTES", 1 << 25)
+    content = data_set._RandomBytes()
+    blocks = [bytes(content.take(4096)) for _ in range(1 << 15)]
+
+    assert len(set(blocks)) > 0.97 * len(blocks)
 
 
 LIES = {

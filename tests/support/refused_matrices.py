@@ -243,6 +243,11 @@ WORKLOADS = [
     (TRANSFER | {"tool": ["cp", "cp"]}, "tool", "values-are-different"),
     (TRANSFER | {"fileSize": "1 mb"}, "fileSize", "value-error"),
     (TRANSFER | {"files": 11_000}, "files", "data-fits-on-its-volume"),  # of 1 MB; half of 20 GiB are 10,737 MB
+    (
+        TRANSFER | {"files": 1_000_000, "fileSize": ["1", "2", "3"]},
+        "files",
+        "data-fits-on-its-volume",
+    ),  # a byte takes a block
     (TRANSFER | {"files": [5_000, 6_000]}, "files", "data-fits-on-its-volume"),  # both are made once and kept
     *[(YOCTO | {"image": image}, "image", "string-pattern-mismatch") for image in ("-c", "a b")],
     (YOCTO | {"release": "--upload-pack=x"}, "release", "string-pattern-mismatch"),

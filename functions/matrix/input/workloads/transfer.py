@@ -20,6 +20,8 @@ ASSUMED_THREADS = 8 * THREADS_PER_VCPU
 # The data set is on a volume of its own, half full at the most. A gp3 gives 125 MiB/s, a gp2 of up to 170 GiB 128 (EBS
 # user guide, volume types).
 SOURCE_BYTES_PER_S = 125 * 2**20
+# Of XFS and ext4: a file of a byte takes a block.
+BLOCK_BYTES = 4096
 # Files per second that a tool can start at all, measured on two cores, the median of 3 to 5 runs.
 TOOL_FILES_PER_S = {
     "rsync": 690.0, "cp": 2_900.0, "fpsync": 700.0, "cp+parallel": 300.0, "fpart+cpio+parallel": 1_000.0,
@@ -99,12 +101,13 @@ class TransferWorkload(Workload):
 
 def data_fits_on_its_volume(part: TransferWorkload) -> Problems:
     """Yield a problem if the data sets of all points, which are made once and kept, are too large."""
-    needed = sum(files * size for files in part.files for size in part.file_size)
+    needed = sum(files * -(-size // BLOCK_BYTES) * BLOCK_BYTES for files in part.files for size in part.file_size)
     room = part.source_volume_gib * 2**30 // 2
     if needed > room:
         shapes = len(part.files) * len(part.file_size)
         of_all = f"{shapes} data sets of together " if shapes > 1 else "a data set of "
-        rule = f"{of_all}{needed:,} bytes; its volume of {part.source_volume_gib} GiB takes {format_size(room)}"
+        volume = f"its volume of {part.source_volume_gib} GiB takes {format_size(room)}"
+        rule = f"{of_all}{needed:,} bytes in whole blocks; {volume}"
         yield part.problem(
             "files",
             rule,
