@@ -137,6 +137,7 @@ STORAGES = [
     (EFS | {"fileSystemId": "home"}, "fileSystemId", "string-pattern-mismatch"),
     (EFS | {"fileSystems": 2}, "fileSystems", "extra-forbidden"),
     (FSX | {"throughputCapacityMBps": 300}, "throughputCapacityMBps", "throughput-is-offered"),  # 256 is nearest
+    (FSX | {"throughputCapacityMBps": 320}, "throughputCapacityMBps", "throughput-is-offered"),  # others have it
     (MULTI_AZ, "throughputCapacityMBps", "throughput-is-offered"),  # 4,096 is SINGLE_AZ_1's
     (FSX | {"storageCapacityGiB": 10}, "storageCapacityGiB", "capacity-is-offered"),
     (FSX | {"iops": 3071}, "iops", "iops-are-offered"),  # 3 * 1,024
@@ -805,6 +806,7 @@ REFUSED: list[tuple[Document, str, str]] = [
     ({"image": {"containers": ["debian 12"]}}, "image.containers[0]", "string-pattern-mismatch"),
     ({"storage": [{"type": "fsx-windows"}]}, "storage[0].type", "union-tag-invalid"),
     ({"storage": [{"type": "gluster"}]}, "storage[0].type", "union-tag-invalid"),
+    ({"workload": [{"type": "io500"}]}, "workload[0].type", "union-tag-invalid"),
     ({"storage": [GP3 | {"type": "ebss"}]}, "storage[0].type", "union-tag-invalid"),
     ({"storage": [{"size": 1}]}, "storage[0]", "union-tag-not-found"),
     ({"workload": [{"type": "build"}]}, "workload[0].build", "missing"),

@@ -52,6 +52,12 @@ _ELSEWHERE: dict[tuple[str, ...], str] = {
     ),
     ("mountoptions", "mountopts"): "leave it out: only an nfs storage has options of yours; others are mounted as AWS"
     " recommends (docs/storages.md)",
+    ("efa", "efaenabled", "gpudirect", "gpudirectstorage", "gds"): (
+        "leave it out: EFA and GPUDirect Storage are not measured (docs/not.md)"
+    ),
+    ("datarepository", "datarepositoryassociation", "datarepositoryconfiguration", "importpath", "exportpath"): (
+        "leave it out: link a file system of yours to its bucket, and name it by fileSystemId"
+    ),
     ("role", "rolearn", "iamrole", "instanceprofile"): "leave it out: roles are the stack's (docs/company.md)",
 }
 # Values that AWS has and no run makes, and why.

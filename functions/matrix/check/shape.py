@@ -349,8 +349,10 @@ def _suggest_kind(value: object, kinds: list[str]) -> str:
     siblings = [kind for kind in kinds if kind.startswith(f"{family}-")]
     if siblings:
         known = " or ".join(filter(None, [", ".join(siblings[:-1]), siblings[-1]]))
-        return f"write {known}: of its family only these can be measured"
-    return f"write one of these types, or remove the {'storage' if 'ebs' in kinds else 'workload'}"
+        return f"write {known}: of its family only these can be measured (docs/not.md)"
+    if "ebs" in kinds:
+        return "write one of these types, or remove the storage; docs/not.md has what is not measured, and why"
+    return "write one of these types; command runs any program"
 
 
 # Types of volumes, which are storages to many people.

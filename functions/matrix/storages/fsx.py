@@ -1,5 +1,7 @@
 """CloudWatch metrics with equal names for all kinds of FSx, and the burst that limits writes."""
 
+from collections.abc import Mapping, Sequence
+
 from matrix.storages.metrics import (
     MINUTE_S,
     Burst,
@@ -114,3 +116,11 @@ def cache_of_servers(larger: str) -> ServerCache:
         "FSx cache",
         f"{larger}, which enlarges the cache, or read less at a time than the cache holds",
     )
+
+
+def offered_instead(mbps: int, deployment_type: str, offered: Mapping[str, Sequence[int]]) -> str:
+    """Return the fix for a throughput (MB/s) that a deployment type does not offer: the nearest, or types that do."""
+    # Half-way between two values the larger one: a benchmark that requested more should not get less.
+    nearest = min(offered[deployment_type], key=lambda value: (abs(value - mbps), -value))
+    others = [other for other, values in offered.items() if mbps in values]
+    return f"write {nearest}" + (f", or a deploymentType that has {mbps}: {', '.join(others)}" if others else "")

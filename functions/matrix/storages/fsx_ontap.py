@@ -18,7 +18,14 @@ from matrix.storages.base import (
     Traits,
     Words,
 )
-from matrix.storages.fsx import OF_CLIENTS, FsxServersMetrics, cache_of_servers, limits_of_servers, of_file_system
+from matrix.storages.fsx import (
+    OF_CLIENTS,
+    FsxServersMetrics,
+    cache_of_servers,
+    limits_of_servers,
+    of_file_system,
+    offered_instead,
+)
 from matrix.terms.charges import Charge, Query, Usage
 from matrix.terms.documents.parts import StorageFields
 from matrix.terms.problems import Problems
@@ -276,9 +283,9 @@ def throughput_is_offered(part: FsxOntapStorage) -> Problems:
     """Yield a problem if the deployment type does not offer this throughput capacity."""
     offered, mbps = THROUGHPUT_MBPS[part.deployment_type], part.throughput_mbps_per_ha_pair
     if mbps not in offered:
-        nearest = min(offered, key=lambda value: (abs(value - mbps), -value))
         rule = f"each HA pair of {part.deployment_type} has {', '.join(map(str, offered))} MB/s"
-        yield part.problem("throughputMBpsPerHaPair", rule, f"write {nearest}")
+        fix = offered_instead(mbps, part.deployment_type, THROUGHPUT_MBPS)
+        yield part.problem("throughputMBpsPerHaPair", rule, fix)
 
 
 def iops_are_offered(part: FsxOntapStorage) -> Problems:

@@ -27,6 +27,7 @@ from matrix.storages.fsx import (
     cache_of_servers,
     limits_of_servers,
     of_file_system,
+    offered_instead,
 )
 from matrix.storages.metrics import Burst
 from matrix.terms.charges import Charge, Query, Usage
@@ -405,13 +406,12 @@ def throughput_is_offered(part: FsxOpenZfsStorage) -> Problems:
     offered = limits.FSX_THROUGHPUT_MBPS[part.deployment_type]
     mbps = part.throughput_capacity_mbps
     if mbps not in offered:
-        # Half-way between two values the larger one: a benchmark that requested more should not get less.
-        nearest = min(offered, key=lambda value: (abs(value - mbps), -value))
         rule = f"{part.deployment_type} has {', '.join(map(str, offered))} MB/s"
         # The model gives the HA types only as a range: within it an unlisted value is doubtful, outside it is wrong.
         is_listed = part.deployment_type in limits.FSX_THROUGHPUT_LISTED
         is_warning = not is_listed and offered[0] <= mbps <= offered[-1]
-        yield part.problem("throughputCapacityMBps", rule, f"write {nearest}", is_warning=is_warning)
+        fix = offered_instead(mbps, part.deployment_type, limits.FSX_THROUGHPUT_MBPS)
+        yield part.problem("throughputCapacityMBps", rule, fix, is_warning=is_warning)
     elif part.deployment_type == "SINGLE_AZ_HA_1" and mbps < limits.FSX_HA_1_LEAST_MBPS.value:
         rule = f"reports say that SINGLE_AZ_HA_1 starts at {limits.FSX_HA_1_LEAST_MBPS.value:.0f} MB/s"
         yield part.problem("throughputCapacityMBps", rule, "write 128 if it is refused", is_warning=True)

@@ -56,7 +56,7 @@ def test_the_field_that_is_meant_is_named(part, field, meant):
     ("part", "field", "fix"),
     [
         ("", "region", "in the region of its stack"), (OF_FLEET, "subnet", "VpcId and SubnetIds"),
-        (OF_EFS, "kmsKeyId", "KmsKeyArn"), ("", "role", "docs/company.md"),
+        (OF_EFS, "kmsKeyId", "KmsKeyArn"), ("", "role", "docs/company.md"), (OF_FLEET, "efa", "docs/not.md"),
     ],
 )  # fmt: skip
 def test_what_a_matrix_does_not_say_is_told_with_where_it_is_said(part, field, fix):

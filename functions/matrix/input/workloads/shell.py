@@ -124,5 +124,7 @@ def variables_are_set(part: ShellWorkload) -> Problems:
             image = " unless the container's image does" if getattr(part, "container", None) else ""
             rule = f"nobody sets {words}{image}, and bash ends at an unset variable"
             fix = f"set it in the command, or write ${{{next(iter(unset))}:-default}}; set are CACHE_DIR, JOBS and"
-            folder = "BUILD_DIR" if part.timed == "build" else "WORK_DIR"
-            yield part.problem(name, rule, f"{fix} {folder}", is_warning=True)
+            fix += " BUILD_DIR" if part.timed == "build" else " WORK_DIR"
+            if part.type == "command" and set_by_us is SET_BY_US:
+                fix += ', and for other hosts by "on": "leader" HOSTS, LEADER and ON_HOST'
+            yield part.problem(name, rule, fix, is_warning=True)
