@@ -976,6 +976,11 @@ WARNED: list[tuple[Document, str, str]] = [
         "workload[0].command",
         "data-is-incompressible",
     ),
+    (
+        {"objective": {"metric": "duration_s", "atMost": 1, "percentile": 100}},
+        "objective.percentile",
+        "objective-can-be-shown",
+    ),
     *[
         ({"workload": [COMMAND | {"command": command}]}, "workload[0].command", "variables-are-set")
         for command in (

@@ -50,6 +50,16 @@ def objective_can_be_judged(given: Given) -> Problems:
             yield Problem(f"objective.{limit}", shorten(value), rule, f"write {meant}")
 
 
+def objective_can_be_shown(given: Given) -> Problems:
+    """Yield a warning for an objective of the slowest of all samples, which no number of samples shows."""
+    objective = given.matrix.objective
+    if objective is not None and objective.percentile in (0, 100):
+        rule = (
+            "no run can show it, since the next instance may be slower: no storage gets the ★, and the exit code is 5"
+        )
+        yield Problem("objective.percentile", objective.percentile, rule, "write 99", is_warning=True)
+
+
 def _declared(workloads: Sequence[Workload]) -> Iterator[tuple[str, Metric]]:
     """Yield each metric that a command declares, or has for the bytes of its objects."""
     for command in workloads:

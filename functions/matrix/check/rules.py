@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from matrix.check import existing, hints, kinds, plan_warnings
 from matrix.check.cells import Combination, Given, Unmatched
-from matrix.check.objective import metrics_mean_the_same, objective_can_be_judged
+from matrix.check.objective import metrics_mean_the_same, objective_can_be_judged, objective_can_be_shown
 from matrix.check.tags import tag_problems
 from matrix.fields import limits
 from matrix.fields.fleet import FleetAxis
@@ -331,6 +331,7 @@ _OTHERS: Mapping[str, type[InputModel]] = {"fleet": FleetAxis, "include": Inclus
 _RULES = (
     tags_are_taken,
     objective_can_be_judged,
+    objective_can_be_shown,
     names_are_different,
     exclusions_leave_cells,
     cells_are_different,
