@@ -366,12 +366,18 @@ def _counted(point: PointResult) -> dict[str, float]:
 
 
 def _footprint(cell: ResultDocument, point: PointResult, storage: Storage, times: int) -> Footprint | None:
-    """Return the planned use of so many steps of a point. None: an imported or published workload."""
+    """Return the planned use of so many steps of a point, in which each launch makes once what it reads.
+
+    None: an imported or published workload.
+    """
     try:
         workload = _WORKLOAD.validate_python(dict(cell["workload"]))
-        each = workload.footprint(dict(point.get("params") or {}), storage, Clients(ran_of(cell))).spread(1)
+        footprint = workload.footprint(dict(point.get("params") or {}), storage, Clients(ran_of(cell)))
     except (ValidationError, KeyError, TypeError, ValueError):
         return None
+    repetitions = _repetitions(point)
+    launches = len({repetition.get("launch") for repetition in repetitions})
+    each = footprint.spread(len(repetitions) / launches if launches else 1)
     return replace(
         each,
         read_bytes=each.read_bytes * times,

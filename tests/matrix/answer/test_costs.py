@@ -146,6 +146,25 @@ def elastic_cost(*arguments, **of_point):
     return Bill.of(None, None).point_cost(cell, cell["points"][0])
 
 
+@pytest.mark.parametrize(("launches", "uploads"), [((1, 1), 1), ((1, 2), 2)])
+def test_what_all_repetitions_read_is_made_once_in_each_launch(launches, uploads):
+    work = {
+        "type": "command",
+        "name": "c",
+        "command": "true",
+        "objectSize": "1KiB",
+        "objects": 1000,
+        "expectedSeconds": 1,
+    }
+    fleet = [{"repetition": 1, "launch": launch, "span_s": 1.0, "runs_per_s": 1.0} for launch in launches]
+
+    cell = elastic(work, fleet=fleet) | {"storage": {"type": "s3"}}
+    cost = Bill.of(None, None).point_cost(cell, cell["points"][0])
+
+    # Of 1,000 requests: 0.005 USD for PUT, and 0.0004 for GET, in both repetitions.
+    assert 2 * cost.by_use_usd == pytest.approx(uploads * 0.005 + 2 * 0.0004, rel=1e-2)
+
+
 NO_BYTES = {"nfs_read_bytes": 0.0, "nfs_write_bytes": 0.0}
 
 

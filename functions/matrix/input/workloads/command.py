@@ -126,7 +126,7 @@ class CommandWorkload(ShellWorkload):
             longest_s=footprint.seconds,
             making_s=made / STREAM_BYTES_PER_S,
             made_bytes=made,
-            made_requests=made / PUT_PART_BYTES,
+            made_requests=max(self.objects, stored / PUT_PART_BYTES) / len(self.points()),
         )
 
     @classmethod

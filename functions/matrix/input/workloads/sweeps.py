@@ -41,7 +41,7 @@ class Footprint:
         """Requests of the class of PUT, as known or by the bytes."""
         return self.written_bytes / PUT_PART_BYTES if self.write_requests is None else self.write_requests
 
-    def spread(self, repetitions: int) -> "Footprint":
+    def spread(self, repetitions: float) -> "Footprint":
         """Return the mean of so many repetitions, with each one's part of what is made once."""
         return replace(
             self,
