@@ -81,7 +81,7 @@ def measure(job: Job, params: dict[str, Any], metric: str, workspace: Workspace)
         trial.armed.kill()
         for folder in (workspace.mount, workspace.scratch, workspace.data):
             for path in folder.iterdir():
-                remove(path) if path.is_dir() else path.unlink()
+                remove(path)
     return {
         "metric": metric,
         "value": outcome.metrics[metric],

@@ -125,8 +125,8 @@ class Workspaces:
             with contextlib.suppress(OSError):
                 # Files whose names begin with a dot are of all that have a file there: the last removes them.
                 left = [*parent.iterdir()]
-                for file in left if all(path.name.startswith(".") for path in left) else ():
-                    file.unlink()
+                for path in left if all(path.name.startswith(".") for path in left) else ():
+                    remove(path)
         for parent in (*{file.parent for file in self._at_end}, *{file.parent.parent for file in self._at_end}):
             with contextlib.suppress(OSError):
                 parent.rmdir()
@@ -155,7 +155,10 @@ def disk_folder() -> str | None:
 
 
 def remove(folder: Path) -> None:
-    """Remove a folder and its content, with several threads if it takes long."""
+    """Remove a folder and its content, with several threads if it takes long, or a file."""
+    if not folder.is_dir():
+        folder.unlink(missing_ok=True)
+        return
     paths = iter([f"{parent}/{name}" for parent, _, files in os.walk(folder) for name in files])
     _unlink_all(paths, time.monotonic() + ALONE_S)
     if rest := list(paths):

@@ -16,10 +16,10 @@ from agent.machine.steady_state import Steadiness
 from agent.machine.workspace import Workspace
 from agent.programs import tools as tool_box
 from agent.programs.processes import Armed, Command, Ended, run
-from agent.workloads import raw_device
-from agent.workloads.trial import ImpatientTrial, Outcome, Trial
+from agent.workloads import neighbours, raw_device
+from agent.workloads.trial import ImpatientTrial, Outcome, Trial, choice_problems
 from contract import histogram
-from contract.fio_job import FioJob
+from contract.fio_job import FioJob, kept_of
 from contract.keys import HISTOGRAMS
 
 if TYPE_CHECKING:
@@ -76,8 +76,9 @@ STALLS = (
 
 
 def problems(params: dict[str, Any]) -> list[str]:
-    beside = params.get("beside") or {}
-    return [sentence for options in (params.get("options"), *beside.values()) for sentence in _option_problems(options)]
+    every = params.get("options"), *(params.get("beside") or {}).values()
+    wrong = choice_problems(params, data=("shared",)) if "data" in params else []
+    return wrong + [sentence for options in every for sentence in _option_problems(options)]
 
 
 def _option_problems(options: Any) -> list[str]:
@@ -105,11 +106,13 @@ def calibration(params: dict[str, Any], room: int) -> tuple[dict[str, Any], str]
         return None
     kept = {name: value for name, value in options.items() if not NOT_CALIBRATED.fullmatch(name)}
     small = {"size": size * job.files, "runtime": int(MIN_RUNTIME_S), "time_based": 1, "direct": 0}
-    return {**params, "options": {**kept, **small}}, "iops"
+    # In its memory an instance has no neighbours.
+    alone = {name: value for name, value in params.items() if name != "data"}
+    return {**alone, "options": {**kept, **small}}, "iops"
 
 
 def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
-    """Write the job file, create the files to read (not timed) and arm fio.
+    """Write the job file, create the files to read unless a step before has left them (not timed), and arm fio.
 
     Sections `beside` the point's own run with it: their bytes are work of the sample, their rates and latencies are not
     its figures.
@@ -125,19 +128,14 @@ def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
     scratch = workspace.scratch / "fio"
     scratch.mkdir()
     job_file, result = workspace.scratch / "job.fio", workspace.scratch / "fio.json"
-    job_file.write_text(render([*sections.values()], device or workspace.target, scratch, is_device=device is not None))
-    laid_out = [each for each, its in zip(sections.values(), jobs) if its.is_laid_out]
-    if job.mount.get("is_filled"):
-        pass  # by its snapshot
-    elif laid_out and workspace.device:
-        # Fill the volume, because it need not read blocks that were never written.
-        filling = workspace.scratch / "fill.fio"
-        for each in laid_out:
-            filling.write_text(render([raw_device.filling(each)], workspace.device, workspace.scratch, is_device=True))
-            run(Command([fio, str(filling)], scratch), workspace.scratch / "layout")
-    elif laid_out:
-        # Otherwise fio would write its files after the fleet's start, and instances would begin at different times.
-        run(Command([fio, "--create_only=1", str(job_file)], scratch), workspace.scratch / "layout")
+    if device:
+        if not job.mount.get("is_filled"):
+            _fill(fio, [*sections.values()], device, workspace)
+        places = [device] * len(jobs)
+    else:
+        sharing = job.instances if "data" in step.params else None
+        places = _folders(fio, [*sections.values()], workspace, sharing)
+    job_file.write_text(render([*sections.values()], places, scratch, is_device=device is not None))
     argv = [fio, "--output-format=json+", f"--output={result}", str(job_file)]
     armed = Armed([Command(argv, scratch)], workspace.scratch)
     tool = {
@@ -152,7 +150,7 @@ def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
     def read(armed: Armed, ended: list[Ended]) -> Outcome:
         text = result.read_text(errors="replace")
         document = parse(text, ended[0])
-        _verify(document, jobs, None if device else workspace.target)
+        _verify(document, jobs, [] if device else places)
         own = {**document, "jobs": [each for each in document["jobs"] if each["jobname"] == WORK]}
         refuse_contradictions(own, options, (os.cpu_count() or 1) * fio_job.jobs / processes)
         moved = {d: _sum(document, d, "io_bytes") for d in DIRECTIONS}
@@ -179,6 +177,46 @@ def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
     return ImpatientTrial(armed, processes, read, max(filter(None, at_most_s)), STALLS)
 
 
+def _fill(fio: str, sections: list[dict[str, Any]], device: Path, workspace: Workspace) -> None:
+    """Write what jobs will read of a device, once, because it need not read blocks that were never written."""
+    for options in sections:
+        kept = FioJob(options, 0.0).kept
+        filled = workspace.data / f"filled-{kept}"
+        if kept and not filled.exists():
+            filling = {**raw_device.filling(options), "direct": int(workspace.device is not None)}
+            _run_before(fio, [], filling, device, workspace)
+            filled.touch()
+
+
+def _folders(fio: str, sections: list[dict[str, Any]], workspace: Workspace, sharing: int | None) -> list[Path]:
+    """Return the folder of each job's files, which are in it if they must be there before the fleet's start.
+
+    Otherwise fio would write them after it, and instances would begin at different times. Files that nobody writes stay
+    for the next step: in the instance's own folder, or in one of all instances that are `sharing` them.
+    """
+    jobs, folders = [FioJob(options) for options in sections], []
+    for number, (options, job, kept) in enumerate(zip(sections, jobs, kept_of(jobs))):
+
+        def lay_out(folder: Path, options: dict[str, Any] = options, job: FioJob = job) -> None:
+            folder.mkdir(parents=True, exist_ok=True)
+            if job.is_laid_out:
+                _run_before(fio, ["--create_only=1"], options, folder, workspace)
+
+        if sharing:
+            folders.append(neighbours.shared_data(workspace, kept, sharing, lay_out, job.laid_out_bytes))
+        else:
+            folders.append(workspace.target.parent / kept if kept else workspace.target / str(number))
+            # fio leaves files that are there as they are.
+            lay_out(folders[-1])
+    return folders
+
+
+def _run_before(fio: str, arguments: list[str], options: dict[str, Any], place: Path, workspace: Workspace) -> None:
+    job_file = workspace.scratch / "before.fio"
+    job_file.write_text(render([options], [place], workspace.scratch, is_device=not place.is_dir()))
+    run(Command([fio, *arguments, str(job_file)], workspace.scratch), workspace.scratch / "layout")
+
+
 def longest_s(options: dict[str, Any]) -> float | None:
     """After how many seconds a job in fio's offload mode has stalled; None of a job that cannot, or has no runtime."""
     job = FioJob(options)
@@ -203,20 +241,19 @@ def check_engine(fio: str, engine: str) -> None:
         )
 
 
-def render(sections: list[dict[str, Any]], place: Path, logs: Path, *, is_device: bool = False) -> str:
+def render(sections: list[dict[str, Any]], places: list[Path], logs: Path, *, is_device: bool = False) -> str:
     """Return a job file: fio treats a job name that matches a directory as a file, so the agent sets names and places.
 
-    The rate of the first section is logged. `place` is the folder of its files, or the target of all jobs if it is a
-    device.
+    The rate of the first section is logged. `places` are the folders of their files, or a device.
     """
-    # fio splits names at colons.
-    name = str(place).replace(":", "\\:")
-    places = [f"filename={name}"] if is_device else [f"directory={name}", "filename_format=$jobname.$jobnum.$filenum"]
     log = [f"write_iops_log={logs / LOG_NAME}", f"log_avg_msec={LOG_PERIOD_MS}", "per_job_logs=0"]
     lines: list[str] = []
-    for number, options in enumerate(sections):
+    for number, (options, place) in enumerate(zip(sections, places)):
         name = WORK if number == 0 else f"beside{number}"
-        lines += [f"[{name}]", *option_lines(options), *WHOLE_LATENCY, *places, *log, ""]
+        # fio splits names at colons.
+        path = str(place).replace(":", "\\:")
+        where = [f"filename={path}"] if is_device else [f"directory={path}", "filename_format=$jobnum.$filenum"]
+        lines += [f"[{name}]", *option_lines(options), *WHOLE_LATENCY, *where, *log, ""]
         log = []
     return "\n".join(lines)
 
@@ -408,10 +445,10 @@ def raw(document: dict[str, Any], text: str, *, queued: bool = False) -> dict[st
     return {"fio.json": text.encode(), HISTOGRAMS: json.dumps(merged).encode()}
 
 
-def _verify(document: dict[str, Any], requested: list[FioJob], target: Path | None) -> None:
-    """Check that fio timed all reported bytes, in its own files, one set per job; a device has no files."""
-    if target is not None:
-        _verify_files(document, requested, [path for path in target.rglob("*") if path.is_file()])
+def _verify(document: dict[str, Any], requested: list[FioJob], folders: list[Path]) -> None:
+    """Check that fio timed all reported bytes, in its own files, one set per job; a device has no folders."""
+    if folders:
+        _verify_files(document, requested, [path for folder in folders for path in folder.iterdir()])
     for direction in DIRECTIONS:
         moved = _sum(document, direction, "io_bytes")
         counted = sum(sum(_bins(job, direction).values()) for job in document["jobs"])

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Callable, TypeVar
 
 from agent.errors import WorkIncomplete
+from agent.machine.workspace import remove
 from agent.retrying import GaveUp, NotYet, patience, retried
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ FOLDER, SHARED = "neighbours", "shared"
 # An NFS client may keep a folder's listing for a minute (nfs(5): acdirmax); the rest is patience with a slow writer.
 TIMEOUT_S = 900.0
 PAUSE_S = 0.5
+SLOWEST_BYTES_PER_S = 10e6
 
 
 def data_of_neighbour(
@@ -50,12 +52,14 @@ def data_of_neighbour(
     return neighbour
 
 
-def shared_data(workspace: Workspace, name: str, instances: int, write: Callable[[Path], None]) -> Path:
-    """Return the file that all instances read, which the first in the order of their names writes if it is missing.
+def shared_data(
+    workspace: Workspace, name: str, instances: int, write: Callable[[Path], None], data_bytes: float
+) -> Path:
+    """Return the file or folder that all instances read; the first in the order of their names writes it once.
 
     Each has an empty file beside it as long as it may read; the last to remove its own removes the data, too
-    (Workspaces.close). Raises WorkIncomplete if fewer than `instances` have come, or nothing was written, after
-    TIMEOUT_S.
+    (Workspaces.close). Raises WorkIncomplete if fewer than `instances` have come after TIMEOUT_S, or nothing was
+    written after that and the time that so many bytes take at SLOWEST_BYTES_PER_S.
     """
     own = workspace.target.parent
     folder = own.parent / FOLDER / f"{name}-{SHARED}"
@@ -66,7 +70,7 @@ def shared_data(workspace: Workspace, name: str, instances: int, write: Callable
     data = folder / f".{SHARED}"
     if fleet[0] == own.name and not data.exists():
         unfinished = folder / ".unfinished"
-        unfinished.unlink(missing_ok=True)
+        remove(unfinished)
         write(unfinished)
         unfinished.rename(data)
 
@@ -76,7 +80,7 @@ def shared_data(workspace: Workspace, name: str, instances: int, write: Callable
             raise NotYet(f"{fleet[0]} has not written the data that all instances read")
         return data
 
-    return _patiently("the shared data", written)
+    return _patiently("the shared data", written, TIMEOUT_S + data_bytes / SLOWEST_BYTES_PER_S)
 
 
 def _wait(folder: Path, instances: int) -> list[str]:
@@ -86,11 +90,11 @@ def _wait(folder: Path, instances: int) -> list[str]:
             raise NotYet(f"{len(fleet)} of {instances} instances have written what their neighbours are to read")
         return fleet
 
-    return _patiently("the data of the neighbours", written)
+    return _patiently("the data of the neighbours", written, TIMEOUT_S)
 
 
-def _patiently(what: str, done: Callable[[], Result]) -> Result:
+def _patiently(what: str, done: Callable[[], Result], at_most_s: float) -> Result:
     try:
-        return retried(what, done, patience(TIMEOUT_S, PAUSE_S))
+        return retried(what, done, patience(at_most_s, PAUSE_S))
     except GaveUp as err:
-        raise WorkIncomplete(f"{err.__cause__}, after {TIMEOUT_S:g} s: see the log.gz of the others") from err
+        raise WorkIncomplete(f"{err.__cause__}, after {at_most_s:.0f} s: see the log.gz of the others") from err

@@ -24,7 +24,7 @@ def of_step(job: Job, step: Step, workspace: Workspace, *, writes: bool = True) 
     """
     is_wanted = bool(step.params.get("device"))
     if is_wanted and workspace.device is None and job.mount["kind"] == "directory":
-        return workspace.target / "device"
+        return workspace.target.parent / "device"
     if is_wanted != (workspace.device is not None):
         wanted, there = ("a device", "files") if is_wanted else ("files", "a device")
         raise DeviceRefused(f"{step.point} is about {wanted}, but {workspace.mount} is {there}")

@@ -134,7 +134,9 @@ def data_of_others(params: dict[str, Any], workspace: Workspace, instances: int)
     """Return the file of records that another instance of the fleet wrote, or one for all of them, and its reader."""
     name = _name(params)
     if "data" in params:
-        path = neighbours.shared_data(workspace, name, instances, lambda path: write_records(params, path))
+        path = neighbours.shared_data(
+            workspace, name, instances, lambda path: write_records(params, path), params["data_bytes"]
+        )
     else:
         path = neighbours.data_of_neighbour(
             workspace, name, params["shift"], instances, lambda path: write_records(params, path)

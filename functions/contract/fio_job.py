@@ -6,13 +6,14 @@ filesetup.c, do_io and keep_running in backend.c, fill_io_buffer in io_u.c); a t
 
 from __future__ import annotations
 
+import hashlib
 import math
 import re
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 # These ignore iodepth: a job has one operation in flight.
 SYNCHRONOUS_ENGINES = frozenset(("psync", "sync", "vsync", "pvsync", "pvsync2", "mmap"))
@@ -24,6 +25,12 @@ DEFAULT_BLOCK = "4k"
 RECORD_BYTES = 128 << 10
 # What they save of one random block that is written again and again, however large (fio scrambles a part of it).
 MIN_REPEATED = 0.1
+# Options by which a file that is laid out differs from another, and a part of a device.
+OF_PARTS = ("kb_base", "offset", "offset_increment", "size")
+OF_FILES = (
+    *OF_PARTS, "buffer_compress_chunk", "buffer_compress_percentage", "buffer_pattern", "dedupe_percentage", "filesize",
+    "fill_device", "nrfiles", "numjobs", "offset_align", "refill_buffers", "scramble_buffers", "zero_buffers",
+)  # fmt: skip
 _SIZE = re.compile(r"([0-9]{1,15})([kmgt]?)(i?)b?")
 _TIME = re.compile(r"([0-9]+\.?[0-9]*)([a-z]*)")
 _UNITS_S = {
@@ -344,6 +351,25 @@ class FioJob:
         return sum(self._stored(job, at_most=False) for job in range(self.jobs))
 
     @property
+    def draws_sizes(self) -> bool:
+        """Whether fio draws the sizes of its files, and anew for each job."""
+        least, most = self._file_sizes
+        return least != most
+
+    @cached_property
+    def kept(self) -> str:
+        """A name for what is laid out once and read by all steps of jobs with this name. Empty: each lays out its own.
+
+        It is a part of a device, or files that nobody writes and whose sizes are not drawn.
+        """
+        is_device = self._device_bytes is not None
+        if not self.is_laid_out or not (is_device or not (self.writes or self.draws_sizes)):
+            return ""
+        given = {name: self._given.get(name) for name in (OF_PARTS if is_device else OF_FILES)}
+        given["parts"] = str(self._parts)
+        return hashlib.sha256(repr(given).encode()).hexdigest()[:16]
+
+    @property
     def read_before_bytes(self) -> float:
         """Bytes that `pre_read` reads before the time."""
         if not self.is_on("pre_read"):
@@ -390,3 +416,9 @@ class FioJob:
         }
         name = max(by_option, key=lambda each: by_option[each])
         return name, 1 - math.prod(1 - share for share in by_option.values())
+
+
+def kept_of(jobs: Sequence[FioJob]) -> list[str]:
+    """Return `kept` of jobs that run together; on files each has its own, though others have the same name."""
+    names = [job.kept for job in jobs]
+    return [name and f"{name}-{names[:number].count(name)}" for number, name in enumerate(names)]

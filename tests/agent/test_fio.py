@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -35,7 +36,7 @@ def fio_options(**changes):
 
 
 def test_a_path_with_a_colon_is_one_path_to_fio():
-    assert "directory=/mnt/a\\:b\n" in fio.render([{"rw": "read"}], Path("/mnt/a:b"), Path("/tmp"))
+    assert "directory=/mnt/a\\:b\n" in fio.render([{"rw": "read"}], [Path("/mnt/a:b")], Path("/tmp"))
 
 
 @needs("fio")
@@ -316,7 +317,7 @@ def test_all_jobs_in_one_file_is_the_known_fiction_and_fails(tmp_path):
     document = {"jobs": [job_document(1000, 10, {"1": 10}), job_document(1000, 10, {"1": 10})]}
 
     with pytest.raises(WorkIncomplete, match="fio left 1 files"):
-        fio._verify(document, [FioJob({"numjobs": 2})], tmp_path)
+        fio._verify(document, [FioJob({"numjobs": 2})], [tmp_path])
 
 
 def test_the_bins_are_those_of_fio():
@@ -406,18 +407,63 @@ def test_a_section_has_only_its_own_figures_and_the_work_of_those_beside_it(clou
 
 
 @needs("fio")
-@pytest.mark.parametrize("changes", [{"rw": "read"}, {"overwrite": 1}, {"ioengine": "mmap"}], ids=str)
-def test_files_are_laid_out_before_the_start_of_the_fleet_and_not_again(changes, tmp_path):
+@pytest.mark.parametrize(
+    ("changes", "is_kept"),
+    [({"rw": "read"}, True), ({"rw": "randrw"}, False), ({"overwrite": 1}, False), ({"ioengine": "mmap"}, False)],
+    ids=str,
+)
+def test_files_are_laid_out_before_the_start_of_the_fleet_and_again_only_if_they_were_written(
+    changes, is_kept, tmp_path
+):
     job = SimpleNamespace(mount={"kind": "directory"})
     options = {"rw": "randwrite", "bs": "64k", "size": "2m", "fallocate": "none", **changes}
-    workspaces = Workspaces(tmp_path, "run", "cell", "i-1")
+    workspaces, inodes = Workspaces(tmp_path, "run", "cell", "i-1"), set()
     try:
-        workspace = workspaces.fresh(0)
-        trial = fio.prepare(job, Step(0, "p01", 1, {"options": options}), workspace)
-        [file] = workspace.target.iterdir()
-        before = file.stat()
-        trial.run()
-        assert before.st_blocks * 512 >= before.st_size == 2 << 20
-        assert file.stat().st_ino == before.st_ino
+        for number in range(2):
+            workspace = workspaces.fresh(number)
+            # Jobs with other blocks read the same files.
+            bs = {"bs": f"{64 << number}k"}
+            trial = fio.prepare(job, Step(number, "p01", 1, {"options": options | bs}), workspace)
+            [file] = files_of(workspace.target.parent)
+            before = file.stat()
+            trial.run()
+            assert before.st_blocks * 512 >= before.st_size == 2 << 20
+            assert file.stat().st_ino == before.st_ino
+            inodes.add((before.st_ino, before.st_mtime_ns))
+            workspaces.done(workspace)
+        assert (len(inodes) == 1) is is_kept
     finally:
         workspaces.close()
+
+
+def files_of(folder):
+    return [path for path in folder.rglob("*") if path.is_file()]
+
+
+@needs("fio")
+def test_all_instances_read_what_one_of_them_lays_out_once(tmp_path):
+    job = SimpleNamespace(mount={"kind": "directory"}, instances=2)
+    reading = {"rw": "randread", "bs": "64k", "size": "1m", "nrfiles": 2, "time_based": 1, "runtime": 1}
+    params = {"data": "shared", "options": reading, "beside": {"alike": reading, "smaller": reading | {"size": "512k"}}}
+    fleet = [Workspaces(tmp_path, "run", "cell", name) for name in ("i-1", "i-2")]
+    seen = set()
+
+    for number in range(2):
+        workspaces = [spaces.fresh(number) for spaces in fleet]
+        with ThreadPoolExecutor(2) as pool:
+            trials = [pool.submit(fio.prepare, job, Step(number, "p01", 1, params), each) for each in workspaces]
+        # Beside them each instance has an empty file.
+        laid_out = [path.stat() for path in files_of(tmp_path / "run/cell/neighbours") if path.stat().st_size]
+        with ThreadPoolExecutor(2) as pool:
+            outcomes = list(pool.map(lambda trial: trial.read(trial.armed, trial.run()), [t.result() for t in trials]))
+        seen.add(tuple(sorted((file.st_ino, file.st_mtime_ns, file.st_size) for file in laid_out)))
+        assert all(outcome.work.keys() == {"read_bytes"} for outcome in outcomes)
+        for spaces, workspace in zip(fleet, workspaces, strict=True):
+            assert files_of(workspace.target.parent) == []
+            spaces.done(workspace)
+
+    [of_both_steps] = seen
+    assert sorted(size for _, _, size in of_both_steps) == [256 << 10] * 2 + [512 << 10] * 4
+    for spaces in fleet:
+        spaces.close()
+    assert list(tmp_path.iterdir()) == []

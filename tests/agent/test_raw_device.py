@@ -203,7 +203,7 @@ def test_files_are_never_written_over_a_device_nor_a_device_beside_files(tmp_pat
     workspace = Workspace(tmp_path, tmp_path / "step", tmp_path, tmp_path, tmp_path)
 
     assert raw_device.of_step(_job(kind="ebs"), _step(), workspace) is None
-    assert raw_device.of_step(_job(kind="directory"), _step(device=True), workspace) == tmp_path / "step/device"
+    assert raw_device.of_step(_job(kind="directory"), _step(device=True), workspace) == tmp_path / "device"
     with pytest.raises(DeviceRefused, match=r"p01 is about a device, but .* is files"):
         raw_device.of_step(_job(kind="ebs"), _step(device=True), workspace)
 

@@ -341,7 +341,6 @@ FIO_JOB_FILES = [
 # A fio workload with one option: (option, value, code). The problem is at the option.
 FIO_OPTIONS = [
     ("options", {"rw": "read"}, "option-unknown"),
-    ("data", "shared", "option-unknown"),
     *[("bs", value, "option-value") for value in ({"a": 1}, None, "4k;x")],
     *[("bs", value, "values-can-be-read") for value in ("banana", "4kk", ["4k", "-4k"], 0, ",", "3.5k")],
     ("bs", [], "too-short"),
@@ -462,6 +461,8 @@ def _on(storage: Document, rows: list[tuple[Document, str, str]]) -> list[tuple[
 
 
 ALONE = {"storage": [VOLUME], "fleet": fleet()}
+FIO_READ = FIO | {"rw": "randread"}
+SHARED_SECTIONS = {"type": "fio", "data": "shared", "jobFile": "[global]\nsize=1m\n[a]\nrw=read\n[b]\nrw=write\n"}
 NEEDS_SHARED = {"workload": [READ | {"shift": [0, 1]}]}
 # (changes of the smallest matrix, path, code).
 REFUSED: list[tuple[Document, str, str]] = [
@@ -537,9 +538,29 @@ REFUSED: list[tuple[Document, str, str]] = [
     (NEEDS_SHARED | {"storage": [EBS], "fleet": fleet(count=2)}, "workload[0].shift", "neighbours-can-be-read"),
     (NEEDS_SHARED | {"storage": [EFS]}, "workload[0].shift", "neighbours-can-be-read"),
     *[
-        ({"workload": [READ | {"data": ["own", "shared"]}], "storage": [storage]}, "workload[0].data", code)
+        ({"workload": [reads | {"data": ["own", "shared"]}], "storage": [storage]}, "workload[0].data", code)
+        for reads in (READ, FIO_READ)
         for storage, code in ((EBS, "neighbours-can-be-read"), (MOUNTPOINT, "storage-has-the-abilities"))
     ],
+    *[
+        (
+            {"workload": [FIO_READ | {"data": "shared"} | changes], "storage": [storage], "fleet": fleet(count=2)},
+            f"workload[0].{path}",
+            code,
+        )
+        for storage, changes, path, code in (
+            (EFS, {"rw": ["read", "randrw"]}, "rw", "shared-files-are-only-read"),
+            (EFS, {"filesize": "1m-2m"}, "filesize", "shared-files-are-only-read"),
+            (EBS, {"device": True}, "data", "shared-files-are-only-read"),
+            (FSX | {"fileSystems": 2}, {}, "data", "neighbours-can-be-read"),
+            (EFS, {"data": "shard"}, "data", "literal-error"),
+        )
+    ],
+    (
+        {"workload": [SHARED_SECTIONS], "storage": [EFS], "fleet": fleet(count=2)},
+        "workload[0].jobFile.b.rw",
+        "shared-files-are-only-read",
+    ),
     (
         {"workload": [READ | {"data": "shared", "shift": 1}], "storage": [EFS], "fleet": fleet(count=2)},
         "workload[0].shift",
@@ -907,7 +928,7 @@ WARNED: list[tuple[Document, str, str]] = [
     (
         {"storage": [EFS], "fleet": fleet(count=9), "workload": [FIO | {"rw": "read", "size": "40G", "numjobs": 4}]},
         "workload[0].size",
-        "files-to-read-are-written-anew",
+        "much-is-laid-out",
     ),
     # Limits of the instance: credits of its processors and its network, a type that nobody knows, the disk of a cache.
     *[

@@ -5,7 +5,6 @@ from matrix.fields import limits
 from matrix.input import instance_types
 from matrix.input.workloads.command import CommandWorkload
 from matrix.input.workloads.metadata import MetadataWorkload
-from matrix.input.workloads.read import ReadWorkload
 from matrix.storages.ebs import EbsStorage
 from matrix.storages.models import MODELS, how_many
 from matrix.terms.problems import Problem, Problems, shorten
@@ -128,18 +127,16 @@ def neighbours_can_be_read(given: Given) -> Problems:
     """Yield one problem for each workload that reads another instance's data if an instance cannot do so."""
     refused: set[str] = set()
     for cell in given.cells:
-        if not isinstance(cell.workload, ReadWorkload) or not (
-            any(cell.workload.shift) or "shared" in cell.workload.data
-        ):
+        if not cell.workload.reads_of_others:
             continue
-        shift, count = max(cell.workload.shift), cell.fleet.count
-        path = f"{cell.workload_path}.{'shift' if shift else 'data'}"
+        (field, value), count = cell.workload.reads_of_others, cell.fleet.count
+        path = f"{cell.workload_path}.{field}"
         rule, fix = "", ""
         if not cell.storage.traits.is_shared or cell.storage.only_workloads:
             rule = f"{cell.storage.slug} is not a file system that instances share and cache"
             fix = f"exclude it for storage type {cell.storage.type}"
-        elif shift >= count and shift:
-            rule = f"{count} instances have no neighbour {shift} places further"
+        elif field == "shift" and value >= count:
+            rule = f"{count} instances have no neighbour {value} places further"
             fix = f"write shift {count - 1}" if count > 1 else "write a fleet of 2 or more instances"
         elif how_many(cell.storage.document) > 1:
             rule = f"a neighbour may be on another of the file systems of {cell.storage.slug}"
@@ -149,7 +146,7 @@ def neighbours_can_be_read(given: Given) -> Problems:
             fix = "leave fleet.quorum out"
         if rule and path not in refused:
             refused.add(path)
-            yield Problem(path, shift or "shared", rule, fix)
+            yield Problem(path, value, rule, fix)
 
 
 def device_is_an_empty_disk(given: Given) -> Problems:

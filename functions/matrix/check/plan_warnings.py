@@ -191,16 +191,17 @@ def data_exceeds_the_servers_cache(given: Given) -> Problems:
 
 def _read_bytes(cell: Combination, point: Mapping[str, Any], *, is_repeated: bool) -> tuple[float, float, int]:
     """Return the bytes that a server's cache must hold to answer a point's repetitions, all data, and fio's jobs."""
-    footprint = cell.workload.footprint(dict(point), cell.storage, Clients(cell.fleet.count))
-    options = point.get("options")
-    if options is None:
-        are_same = point["access"] == "sequential"
-    else:
+    params, clients = dict(point), Clients(cell.fleet.count)
+    footprint = cell.workload.footprint(params, cell.storage, clients)
+    if isinstance(cell.workload, FioWorkload):
+        stored, options = cell.workload.data_bytes(params, cell.storage, clients), point["options"]
         pattern = str(options.get("rw", options.get("readwrite", "read")))
         are_same = not pattern.startswith("rand") or str(options.get("randrepeat", 1)) != "0"
+    else:
+        stored, are_same = footprint.stored_bytes, point["access"] == "sequential"
     # A mixture's reads are not known apart.
-    same = min(footprint.read_bytes, footprint.stored_bytes) if are_same and is_repeated else 0.0
-    return same or footprint.stored_bytes, footprint.stored_bytes, _jobs(point)
+    same = min(footprint.read_bytes, stored) if are_same and is_repeated else 0.0
+    return same or stored, stored, _jobs(point)
 
 
 def _jobs(point: Mapping[str, Any]) -> int:
@@ -346,18 +347,15 @@ def pages_of_objects_are_requests(given: Given) -> Problems:
             yield Problem(path, size, rule, 'write "8MiB", the range that S3\'s clients ask for', is_warning=True)
 
 
-def files_to_read_are_written_anew(given: Given) -> Problems:
+def much_is_laid_out(given: Given) -> Problems:
     """Yield a warning for each fio workload that lays out much, and how much in all."""
     most: dict[str, tuple[float, str]] = {}
     for cell in given.cells:
         if not isinstance(cell.workload, FioWorkload) or cell.workload.is_only_reading:
             continue
-        times = given.matrix.repetitions * given.matrix.launches * cell.fleet.count
-        laid_out = times * sum(
-            FioJob(options).laid_out_bytes
-            for point in cell.workload.points()
-            for options in (point["options"], *point.get("beside", {}).values())
-        )
+        clients = Clients(cell.fleet.count)
+        of_points = [cell.workload.laid_out_bytes(point, cell.storage, clients) for point in cell.workload.points()]
+        laid_out = given.matrix.launches * sum(given.matrix.repetitions * each + once for each, once in of_points)
         given_by = cell.workload.options
         name = "jobFile" if cell.workload.job_file else "size" if "size" in given_by else "filesize"
         path = f"{cell.workload_path}.{name}"
@@ -365,16 +363,14 @@ def files_to_read_are_written_anew(given: Given) -> Problems:
     for path, (laid_out, storage) in most.items():
         if laid_out >= MANY_LAID_OUT_BYTES:
             rule = (
-                f"fio writes its files anew before each repetition: {laid_out / 2**40:.1f} TiB on {storage}, in"
-                " time and cost of the plan"
+                f"fio lays out {laid_out / 2**40:.1f} TiB on {storage} before it measures, in time and cost of the plan"
             )
-            fix = 'write a smaller size, or "repetitions": 1 with "launches": 3'
-            yield Problem(path, None, rule, fix, is_warning=True)
+            yield Problem(path, None, rule, "write a smaller size", is_warning=True)
 
 
 RULES = (
     processors_have_credits,
-    files_to_read_are_written_anew,
+    much_is_laid_out,
     network_is_sustained,
     pages_of_objects_are_requests,
     a_difference_can_be_tested,

@@ -91,7 +91,7 @@ def test_a_plan_counts_what_fio_lays_out_reads_and_writes(tmp_path):
         seen = {
             "laid out": (asked.laid_out_bytes, laid_out[number]),
             "read": ((plan.read_bytes - asked.read_before_bytes) * share, moved["read"]),
-            "written": (plan.written_bytes - asked.laid_out_bytes, moved["write"]),
+            "written": (plan.written_bytes + plan.made_bytes - asked.laid_out_bytes, moved["write"]),
         }
         # Chance decides a mix and sizes of a range; a rate is kept to an operation or two.
         by_chance = (
@@ -103,7 +103,10 @@ def test_a_plan_counts_what_fio_lays_out_reads_and_writes(tmp_path):
         if not stored <= plan.stored_bytes + MIB / 8:
             wrong.append((ROWS[number], "stored", plan.stored_bytes, stored))
         if "mmap" not in each.values():
-            read, written = read + plan.read_bytes, written + plan.written_bytes - asked.laid_out_bytes
+            read, written = (
+                read + plan.read_bytes,
+                written + plan.written_bytes + plan.made_bytes - asked.laid_out_bytes,
+            )
     assert not wrong
     # The kernel's count, which has what is read before the time and in a ramp, and nothing that is laid out again.
     assert counted["rchar"] == pytest.approx(read, rel=0.04)
@@ -139,12 +142,10 @@ def test_a_plan_refuses_what_fio_refuses_or_with_which_it_moves_nothing(row, tmp
 
 
 def test_per_cent_of_a_device_are_of_the_volume():
-    [point] = FioWorkload.model_validate({"type": "fio", "device": True, "rw": "read", "size": "50%"}).points()
-    footprint = FioWorkload.model_validate({"type": "fio", "rw": "read", "size": 1}).footprint(
-        point, _ebs(), Clients(1)
-    )
+    workload = FioWorkload.model_validate({"type": "fio", "device": True, "rw": "read", "size": "50%"})
+    footprint = workload.footprint(*workload.points(), _ebs(), Clients(1))
 
-    assert footprint.written_bytes == footprint.stored_bytes == 50 * 2**30
+    assert footprint.made_bytes == footprint.stored_bytes == 50 * 2**30
 
 
 OLTP = """
@@ -232,12 +233,31 @@ def test_data_of_a_snapshot_are_not_written_and_their_first_read_waits_until_the
     def seconds(**fields):
         volume = _ebs(iops=4000, throughputMiBps=1000, **fields)
         footprints = [workload.footprint(point, volume, Clients(1)) for point in workload.points()]
-        assert [each.written_bytes > 0 for each in footprints] == [not fields] * 2
-        return [round(each.seconds) for each in footprints]
+        assert sum(each.made_bytes for each in footprints) == (0 if fields else 4 << 30)
+        return [round(each.spread(1).seconds) for each in footprints]
 
-    # 4,096 MiB at 5 Gbit/s of an unknown instance, at 5 and at 100 MiB/s; an empty volume is written before.
-    assert seconds() == [14, 14]
+    # 4,096 MiB at 5 Gbit/s of an unknown instance, at 5 and at 100 MiB/s; an empty volume is written once before.
+    assert seconds() == [10, 10]
     assert seconds(**snapshot) == [819, 7]
     assert seconds(**snapshot, volumeInitializationRate=100) == [41, 7]
     assert seconds(**snapshot, fastSnapshotRestore=True) == [7, 7]
     assert (workload.is_only_reading, workload.points_in_a_row) == (True, 2)
+
+
+def test_files_that_nobody_writes_are_laid_out_once_and_shared_ones_by_one_instance():
+    given = {"rw": ["read", "randread", "randrw"], "bs": ["4k", "64k"], "size": ["1g", "2g"], "data": ["own", "shared"]}
+    mixed = FioWorkload.model_validate({"type": "fio", **given, "data": "own"})
+    shared = FioWorkload.model_validate({"type": "fio", **given, "rw": ["read", "randread"]})
+    fleet = Clients(4)
+
+    def total(workload, repetitions):
+        steps = [workload.footprint(point, _ebs(), fleet).spread(repetitions) for point in workload.points()]
+        return [round(amount / 2**30, 6) for amount in (
+            sum(step.written_bytes for step in steps) * repetitions, max(step.stored_bytes for step in steps)
+        )]  # fmt: skip
+
+    # What is read 1 + 2 GiB, once; what is written 2 * (1 + 2) GiB in each repetition, and half as much by the job.
+    assert total(mixed, 1) == [3 + 6 + 3, 3 + 2]
+    assert total(mixed, 3) == [3 + 3 * (6 + 3), 3 + 2]
+    # Of shared data each of four instances has a quarter.
+    assert total(shared, 1) == total(shared, 5) == [3 + 3 / 4] * 2

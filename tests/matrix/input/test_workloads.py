@@ -209,7 +209,7 @@ def test_jobs_share_a_device_unless_each_has_a_part_of_its_own_and_only_what_is_
 
     assert footprint(rw="randwrite").stored_bytes == 2**30
     assert footprint(rw="randwrite", offset_increment="2G", offset="1G").stored_bytes == 8 * 2**30
-    assert footprint(rw="randread").written_bytes == 2**30
+    assert footprint(rw="randread").made_bytes == 2**30
     assert footprint(rw="randwrite").written_bytes == 4 * 2**30
 
 

@@ -28,6 +28,11 @@ class Clients:
         share = storage.bandwidth_bytes_per_s / self.sharing(storage)
         return min(share, self.most_bytes_per_s, threads * storage.traits.stream_bytes_per_s)
 
+    def making_s(self, storage: Storage, own_bytes: float, shared_bytes: float, threads: int = 1) -> float:
+        """Return the seconds until each has written its own bytes, and one of them those that all share."""
+        alone = Clients(1, self.most_bytes_per_s)
+        return own_bytes / self.bytes_per_s(storage, threads) + shared_bytes / alone.bytes_per_s(storage, threads)
+
 
 class Workload(InputModel):
     """A workload of a matrix."""
@@ -120,6 +125,11 @@ class Workload(InputModel):
     def wants_exports(self) -> bool:
         """Whether it waits until files are exported as objects to a bucket of the stack."""
         return False
+
+    @property
+    def reads_of_others(self) -> tuple[str, Any] | None:
+        """Field and value by which instances read what others of their fleet wrote."""
+        return None
 
     @property
     def writes_zeros(self) -> bool:

@@ -19,7 +19,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from contract.fio_job import READ, SYNCHRONOUS_ENGINES, SYNCING, WRITE, FioJob
+from contract.fio_job import READ, SYNCHRONOUS_ENGINES, SYNCING, WRITE, FioJob, kept_of
 from matrix.fields.types import Rule, Sweep, repeated
 from matrix.input.workloads import fio_job_file
 from matrix.input.workloads.contract import Clients, Workload
@@ -53,7 +53,6 @@ def _one_reason(value: object, validate: ValidatorFunctionWrapHandler) -> object
 # Keys that people expect here, from other tools or from other workloads.
 _EXPECTED_KEYS = {
     "options": 'write each option beside "type", for example {"type": "fio", "rw": "randread", "bs": "4k"}',
-    "data": 'leave it out, since each instance reads files of its own; a workload of type "read" has data "shared"',
 }
 
 
@@ -179,6 +178,8 @@ class FioWorkload(Workload):
     """Write the raw block device (EBS only), one for all jobs, instead of files: no file system is made on it."""
     job_file: Annotated[str | None, Field(min_length=1, max_length=MAX_JOB_FILE_CHARACTERS)] = None
     """Text of a fio job file instead of options. Each section is a point."""
+    data: Sweep[Literal["own", "shared"]] = Field(default=["own"])
+    """Each instance lays out the files that it reads, or one of them does and all read the same."""
 
     @property
     def options(self) -> dict[str, list[Any]]:
@@ -187,10 +188,10 @@ class FioWorkload(Workload):
 
     @property
     def number_of_points(self) -> int:
-        """The product of the options' lists, or the sections of the job file."""
+        """The product of the options' lists, or the sections of the job file, for each value of data."""
         if self.job_file is not None:
-            return len(self.sections)
-        return math.prod(len(values) for values in self.options.values())
+            return len(self.data) * len(self.sections)
+        return len(self.data) * math.prod(len(values) for values in self.options.values())
 
     @cached_property
     def sections(self) -> list[Section]:
@@ -222,8 +223,15 @@ class FioWorkload(Workload):
             return False
         return not any(_job_of(each).writes for point in self.points() for each in (point, *_beside(point)))
 
+    @property
+    def reads_of_others(self) -> tuple[str, Any] | None:
+        """Field and value by which instances read what one of their fleet laid out."""
+        return ("data", "shared") if "shared" in self.data else None
+
     def needs(self) -> Iterator[Need]:
-        """Yield the needs of the options of writing jobs. Jobs that only read need nothing."""
+        """Yield the needs of shared files, and of the options of writing jobs."""
+        if self.reads_of_others:
+            yield Need(Ability.SEE_OTHERS, *self.reads_of_others, "leave data out")
         for section in self.sections:
             for need in self.of_section(section).needs():
                 yield replace(need, field=path_text(("jobFile", section.name, need.field)))
@@ -264,16 +272,18 @@ class FioWorkload(Workload):
 
     def points(self) -> list[Params]:
         """Return the parameters of each point; those on a device are marked, as they are others than those on files."""
-        mark = {"device": True} if self.wants_device else {}
+        points: list[Params] = []
         if self.job_file is None:
-            return [{**mark, "options": options} for options in combinations(self.options)]
-        points = []
+            points = [{"options": options} for options in combinations(self.options)]
         for together in fio_job_file.groups(self.sections):
             for section in together:
                 others = {other.name: other.options for other in together if other is not section}
                 beside = {"beside": others} if others else {}
-                points.append({**mark, "section": section.name, "options": section.options, **beside})
-        return points or [{"options": {}}]  # a file without a section, which is refused
+                points.append({"section": section.name, "options": section.options, **beside})
+        mark = {"device": True} if self.wants_device else {}
+        shared = {"own": {}, "shared": {"data": "shared"}}
+        # Without a section the file is refused.
+        return [{**mark, **shared[whose], **point} for whose in self.data for point in points or [{"options": {}}]]
 
     def footprint(self, params: Params, storage: Storage, clients: Clients) -> Footprint:
         """Return the expected footprint of one instance for one step: laying out its files, then its I/O.
@@ -290,23 +300,75 @@ class FioWorkload(Workload):
             job.split(min(_moved(job), _speed(job, storage, clients, len(jobs)) * lasts_s))
             for job, lasts_s in zip(jobs, last_s, strict=True)
         ]
-        read_before = sum(job.read_before_bytes for job in jobs)
-        laid_out = 0.0 if is_there else sum(job.laid_out_bytes for job in jobs)
+        read_before, sharing = sum(job.read_before_bytes for job in jobs), self._sharing(params, clients)
+        own, kept = ([], []) if is_there else self._laid_out(params, storage)
+        laid_out, made = sum(job.laid_out_bytes for job in own), sum(job.laid_out_bytes / steps for job, steps in kept)
         before_s = (laid_out + read_before) / bytes_per_s
         written = laid_out + sum(each.written for each in moved)
         return Footprint(
             seconds=before_s + max(last_s),
             read_bytes=read_before + sum(each.read for each in moved),
             written_bytes=written,
-            stored_bytes=sum(job.stored_bytes for job in jobs),
+            stored_bytes=self._stored_bytes(jobs, clients),
             read_requests=sum(each.read / job.blocks[READ] for job, each in zip(jobs, moved, strict=True)),
-            write_requests=max(sum(job.jobs * job.files for job in jobs), written / PUT_PART_BYTES),
+            write_requests=max(sum(job.jobs * job.files for job in own), written / PUT_PART_BYTES),
             operations=sum(
                 0.0 if _is_merged(job) else (each.read + each.written) / job.mean_block
                 for job, each in zip(jobs, moved, strict=True)
             ),
             longest_s=before_s + max(_longest_s(job) for job in jobs),
+            making_s=clients.making_s(storage, *((0.0, made) if sharing > 1 else (made, 0.0))),
+            made_bytes=made / sharing,
+            made_requests=sum(_requests(job) / steps for job, steps in kept) / sharing,
         )
+
+    def laid_out_bytes(self, params: Params, storage: Storage, clients: Clients) -> tuple[float, float]:
+        """Return the bytes that a fleet lays out in each repetition of a point, and a point's part of those of all."""
+        own, kept = self._laid_out(params, storage)
+        each = sum(job.laid_out_bytes for job in own) * clients.count
+        once = sum(job.laid_out_bytes / steps for job, steps in kept) * clients.count / self._sharing(params, clients)
+        return each, once
+
+    def data_bytes(self, params: Params, storage: Storage, clients: Clients) -> float:
+        """Return the bytes of the files of a point, or of a device, for one instance: of shared ones its part."""
+        return sum(job.stored_bytes for job in _jobs_of(params, storage)) / self._sharing(params, clients)
+
+    @staticmethod
+    def _sharing(params: Params, clients: Clients) -> int:
+        return clients.count if "data" in params else 1
+
+    def _laid_out(self, params: Params, storage: Storage) -> tuple[list[FioJob], list[tuple[FioJob, int]]]:
+        """Return a point's jobs that are laid out in each step, and those that are once, with the number of steps."""
+        jobs = _jobs_of(params, storage)
+        names = [(params.get("data", ""), name) for name in kept_of(jobs)]
+        own = [job for job, (_, name) in zip(jobs, names, strict=True) if not name]
+        return own, [(job, len(self._kept[of])) for job, of in zip(jobs, names, strict=True) if of[1]]
+
+    def _stored_bytes(self, jobs: list[FioJob], clients: Clients) -> float:
+        """Return the bytes of an instance: files that are kept stay until the cell ends, others until the step does."""
+        if self.wants_device:
+            return sum(job.stored_bytes for job in jobs)
+        own, shared = self._kept_bytes
+        written = sum(job.stored_bytes for job, name in zip(jobs, kept_of(jobs), strict=True) if not name)
+        return written + own + shared / clients.count
+
+    @cached_property
+    def _kept_bytes(self) -> tuple[float, float]:
+        """Bytes of the files that are kept: of each instance's own, and of those that all share."""
+        bytes_of = {of: jobs[0].stored_bytes for of, jobs in self._kept.items()}
+        shared = sum(amount for (data, _), amount in bytes_of.items() if data)
+        return sum(bytes_of.values()) - shared, shared
+
+    @cached_property
+    def _kept(self) -> dict[tuple[str, str], list[FioJob]]:
+        """The jobs of all points that read the same kept files, by the value of data and the files' name."""
+        found: dict[tuple[str, str], list[FioJob]] = {}
+        for params in self.points():
+            jobs = [_job_of(each) for each in (params, *_beside(params))]
+            for job, name in zip(jobs, kept_of(jobs), strict=True):
+                if name:
+                    found.setdefault((params.get("data", ""), name), []).append(job)
+        return found
 
     def latencies_of(self, operation: str, params: Params, storage: Storage, clients: Clients) -> float:
         """Return the expected reads, writes or syncs of one instance while fio measures."""
@@ -353,6 +415,7 @@ class FioWorkload(Workload):
             job_has_an_end,
             option_values_are_different,
             a_device_has_no_files,
+            shared_files_are_only_read,
             fio_accepts_each_point,
             sections_are_jobs,
         )
@@ -373,6 +436,11 @@ def _speed(job: FioJob, storage: Storage, clients: Clients, together: int = 1) -
     by_blocks = math.inf if _is_merged(job) else iops * job.mean_block
     by_storage = min(by_blocks, clients.bytes_per_s(storage, job.jobs * job.depth))
     return min(by_storage / together, job.given_bytes_per_s)
+
+
+def _requests(job: FioJob) -> float:
+    """Return the requests by which its files are stored: one each at least."""
+    return max(job.jobs * job.files, job.laid_out_bytes / PUT_PART_BYTES)
 
 
 def _is_merged(job: FioJob) -> bool:
@@ -525,6 +593,34 @@ def a_device_has_no_files(part: FioWorkload) -> Problems:
     if part.device:
         for name in sorted(OF_FILES & part.options.keys()):
             yield part.problem(name, "is about files, and a device has none", "leave it out, or leave device out")
+
+
+def shared_files_are_only_read(part: FioWorkload) -> Problems:
+    """Yield a problem for shared files that are written or of drawn sizes, and for a shared device."""
+    if "shared" not in part.data:
+        return
+    if part.device:
+        rule = "are files that all instances read, and a device belongs to one of them"
+        yield part.problem("data", rule, "leave device or data out", value="shared")
+    names = ("rw", "readwrite", "filesize")
+    given = [({"section": section.name}, section.options) for section in part.sections]
+    if part.job_file is None:
+        given = [
+            ({}, each) for each in combinations({name: part.options[name] for name in names if name in part.options})
+        ]
+    seen = set()
+    for of_section, options in given:
+        job = FioJob(options)
+        name = next((name for name in ("readwrite", "rw") if name in options), "rw") if job.writes else "filesize"
+        if not (job.writes or job.draws_sizes) or (path := place(of_section, name)) in seen:
+            continue
+        seen.add(path)
+        if job.writes:
+            rule = "several instances would write the same files, and whose write is measured is unknown"
+            fix = 'write "read" or "randread", or leave data out'
+        else:
+            rule, fix = "fio draws these sizes anew, so others cannot read the files", 'write one size, such as "1M"'
+        yield replace(part.problem(name, rule, fix, value=options.get(name)), path=path)
 
 
 def fio_accepts_each_point(part: FioWorkload) -> Problems:

@@ -1,9 +1,8 @@
 """Reading records: sequentially or at random, by pages, as an application with a page cache of its own does."""
 
-import math
 from collections.abc import Iterator
 from itertools import product
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
@@ -66,10 +65,16 @@ class ReadWorkload(OpenLoopModel):
 
     def needs(self) -> Iterator[Need]:
         """Yield that reads of a neighbour's data see these."""
+        if self.reads_of_others:
+            field, value = self.reads_of_others
+            yield Need(Ability.SEE_OTHERS, field, value, f"leave {field} out")
+
+    @property
+    def reads_of_others(self) -> tuple[str, Any] | None:
+        """Field and value by which instances read what others of their fleet wrote."""
         if any(self.shift):
-            yield Need(Ability.SEE_OTHERS, "shift", max(self.shift), "leave shift out")
-        if "shared" in self.data:
-            yield Need(Ability.SEE_OTHERS, "data", "shared", 'write data "own"')
+            return "shift", max(self.shift)
+        return ("data", "shared") if "shared" in self.data else None
 
     def points(self) -> list[Params]:
         points = combinations(
@@ -112,15 +117,16 @@ class ReadWorkload(OpenLoopModel):
         waiting_s = pages / params["threads"] * storage.read_latency_s
         iops_s = pages * sharing / storage.effective_iops
         seconds = max(fetched / bytes_per_s, iops_s, waiting_s, self.paced_s(params))
-        stored = self._stored_bytes(clients.count)
-        made = stored / len(self.points())
+        own, shared = self._data_of("own"), self._data_of("shared")
+        stored, points = own + shared / clients.count, len(self.points())
+        made = stored / points
         return Footprint(
             seconds,
             read_bytes=fetched,
             stored_bytes=stored,
             read_requests=pages,
             operations=pages,
-            making_s=made / bytes_per_s,
+            making_s=clients.making_s(storage, own, shared, params["threads"]) / points,
             made_bytes=made,
             made_requests=made / PUT_PART_BYTES,
         )
@@ -135,17 +141,17 @@ class ReadWorkload(OpenLoopModel):
         del params
         return True
 
-    def _stored_bytes(self, instances: int) -> float:
-        """Return the bytes of one of so many instances.
+    def _data_of(self, whose: str) -> int:
+        """Return the bytes of an instance's own files, or of those that all share.
 
-        A file for each size of records and of data stays until the cell ends, and one more for each shift. Of a shared
-        one each instance has its part.
+        A file for each size of records and of data stays until the cell ends, and one more for each shift.
         """
         files = {
-            (point["record_bytes"], point["data_bytes"], point.get("shift", 0), point.get("data", ""))
+            (point["record_bytes"], point["data_bytes"], point.get("shift", 0))
             for point in self.points()
+            if point.get("data", "own") == whose
         }
-        return math.fsum(data_bytes / (instances if data else 1) for _, data_bytes, _, data in files)
+        return sum(data_bytes for _, data_bytes, _ in files)
 
     @classmethod
     def rules(cls) -> tuple[Rule, ...]:
