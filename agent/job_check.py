@@ -46,7 +46,7 @@ def parse(body: bytes, instance_id: str, userid: str = "", subnet: str = "") -> 
 def _job(document: dict[str, Any], instance_id: str, userid: str) -> Job:
     rule = document.get("barrier")
     params = {point["id"]: point["params"] for point in document["points"]}
-    mount = _lent_to(document["mount"], {"{instance_id}": instance_id, "{userid}": userid})
+    mount = _with_names(document["mount"], {"{instance_id}": instance_id, "{userid}": userid})
     if any(of_point.get("container") for of_point in params.values()):
         mount["is_for_containers"] = True
     return Job(
@@ -90,7 +90,7 @@ def _mount_in(subnet: str, mount: dict[str, Any]) -> dict[str, Any]:
     return own
 
 
-def _lent_to(mount: dict[str, Any], names: dict[str, str]) -> dict[str, Any]:
+def _with_names(mount: dict[str, Any], names: dict[str, str]) -> dict[str, Any]:
     """Return the mount with this instance's own names in its path or prefix."""
     own = dict(mount)
     for place in ("path", "prefix"):

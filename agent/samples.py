@@ -83,7 +83,7 @@ def document(setting: Setting, samples: list[dict[str, Any]]) -> dict[str, Any]:
         **({"emulation": job.emulation} if job.emulation else {}),
         "calibration": setting.calibration,
         "prepared": setting.prepared,
-        "samples": [{**taken, "emulated": True} for taken in samples] if job.emulation else samples,
+        "samples": [{**each, "emulated": True} for each in samples] if job.emulation else samples,
     }
 
 

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
     from pathlib import Path
 
+    from agent.board.barrier_objects import BarrierObjects
     from agent.board.blackboard import Blackboard
-    from agent.board.meeting import Meeting
     from agent.job import Job, Step
     from agent.machine.metadata import Identity
     from agent.machine.traffic import Sampler
@@ -70,7 +70,7 @@ class Session:
         self._s3_clock = S3Clock()  # until `run` finds a client with more responses
         self._prepared: dict[str, Any] = {}
         self._step: Step | None = None  # the current step, for failed.json
-        self._lately = RecentTraffic()
+        self._recent_traffic = RecentTraffic()
         self._seen: tuple[float, dict[str, float]] = 0.0, {}  # time (monotonic s) and values of the last counters
 
     @property
@@ -84,13 +84,13 @@ class Session:
 
     def run(self, job: Job) -> None:
         """Install tools, mount, take every sample, and clean up."""
-        meeting = None
+        barrier_objects = None
         if job.barrier:
             if not self._nonce:
-                raise JobInvalid("the job has a barrier, but its user data names no meeting")
-            meeting = self._blackboard.meeting(self._nonce, job.barrier.request_s)
-            self._barrier = Barrier(meeting, self.userid, job.barrier)
-            self._s3_clock = meeting.s3_clock
+                raise JobInvalid("the job has a barrier, but its user data has no nonce")
+            barrier_objects = self._blackboard.barrier_objects(self._nonce, job.barrier.request_s)
+            self._barrier = Barrier(barrier_objects, self.userid, job.barrier)
+            self._s3_clock = barrier_objects.s3_clock
         else:
             self._s3_clock = self._blackboard.s3_clock
         heartbeat = Heartbeat(self._blackboard, job.heartbeat_s)
@@ -101,7 +101,7 @@ class Session:
                 if job.kind == "serve":
                     self._serve(job, mounted.path, heartbeat)
                 else:
-                    with self._joined(job, meeting) as joined:
+                    with self._joined(job, barrier_objects) as joined:
                         setting = samples.Setting(
                             joined, self.identity, self.userid, host.describe(), mounted, self._prepared
                         )
@@ -132,13 +132,13 @@ class Session:
         return {**provisions.provide(wanted, job.may_administer, self._log), "at": time.time()}
 
     @contextlib.contextmanager
-    def _joined(self, job: Job, meeting: Meeting | None) -> Iterator[Job]:
+    def _joined(self, job: Job, barrier_objects: BarrierObjects | None) -> Iterator[Job]:
         """Serve the leader of the fleet, if only that runs the workload's command."""
         if job.workload.get("on") != "leader":
             yield job
             return
         with peers.joined(
-            meeting, self.identity.instance_id, self._nonce, is_local=job.environment == "local"
+            barrier_objects, self.identity.instance_id, self._nonce, is_local=job.environment == "local"
         ) as joined:
             yield replace(job, peers=joined)
 
@@ -181,7 +181,7 @@ class Session:
         try:
             heartbeat.say("preparing", None, None)
             # A folder of this machine that no disk counts for is not reached over its network either.
-            self._lately = RecentTraffic(job.mount["kind"] != "directory", workspaces.mount)
+            self._recent_traffic = RecentTraffic(job.mount["kind"] != "directory", workspaces.mount)
             heartbeat.tell(self._news)
             self._seen = time.monotonic(), counters.of_storage(workspaces.mount)
             setting = replace(setting, calibration=calibration.calibrate(job, workspaces, self._log))
@@ -198,7 +198,10 @@ class Session:
 
     def _news(self) -> dict[str, Any]:
         """Return what people who watch see of this instance: its traffic, and the results of its last step."""
-        news = {"lately": self._lately.document(), "last": self._samples[-1]["metrics"] if self._samples else None}
+        news = {
+            "lately": self._recent_traffic.document(),
+            "last": self._samples[-1]["metrics"] if self._samples else None,
+        }
         return {name: each for name, each in news.items() if each}
 
     def _take_sample(self, setting: samples.Setting, step: Step, workspaces: Workspaces, heartbeat: Heartbeat) -> None:
@@ -264,13 +267,13 @@ class Session:
             sleep_until(scheduled_at - epoch - COUNTING_S)
         before = {**slow_before, **counters.cheap(storage)}
         with watched:
-            self._lately.begin(watched)
+            self._recent_traffic.begin(watched)
             if scheduled_at is not None:
                 sleep_until(scheduled_at - epoch)
             ended = trial.run()
             ended_s = time.monotonic()
             after = counters.cheap(storage)
-        self._lately.end()
+        self._recent_traffic.end()
         counted = counters.difference(before, {**after, **counters.allowances(), **nvme.of_storage(storage)})
         between = samples.Between(epoch + self._seen[0], counters.difference(self._seen[1], before))
         self._seen = ended_s, {name: amount for name, amount in after.items() if name in self._seen[1]}

@@ -66,7 +66,7 @@ def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
     warnings += _write_values(run, summary, results)
     warnings += _compare(plan, summary, results)
     undrawn = _write_report(run, summary, results, plan)
-    if not receipts.stands(receipt):  # for a run that was stopped during this function, and swept meanwhile
+    if not receipts.is_current(receipt):  # for a run that was stopped during this function, and swept meanwhile
         receipts.settle(run)
     names = cell_names(summary["cells"])
     return {

@@ -58,8 +58,8 @@ def _plan(event: dict[str, Any]) -> dict[str, Any]:
         ),
         *clouds.existing_problems(matrix, account=account),
     ]
-    if firm := [problem for problem in here if not problem.is_warning]:
-        raise InvalidMatrix(firm)
+    if fatal := [problem for problem in here if not problem.is_warning]:
+        raise InvalidMatrix(fatal)
     name = environment_of(environment().name, is_emulated=bool(matrix.emulate))
     earlier = resume.earlier(matrix.resume, name, event["execution_arn"]) if matrix.resume else None
     region = environment().region
@@ -83,8 +83,8 @@ def _plan(event: dict[str, Any]) -> dict[str, Any]:
         document["compare_with"] = matrix.compare_with
     image.write_into(document)
     here += egress.problems(document, matrix)
-    if firm := [problem for problem in here if not problem.is_warning]:
-        raise InvalidMatrix(firm)
+    if fatal := [problem for problem in here if not problem.is_warning]:
+        raise InvalidMatrix(fatal)
     document["warnings"] += map(warning_of, here)
     document["warnings"] += quotas.check(document, matrix.max_concurrent_file_systems)
     bucket.put(run_key(run, "matrix.json"), event["matrix"])

@@ -36,11 +36,11 @@ def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
             f"{run} is not started: {going[0]} of the same matrix still runs. Let the parameter Schedule leave more "
             "time, or measure less"
         )
-    if beside := document.get("compareWith") or _compared_with(name, run):
-        document["compareWith"] = beside
+    if base := document.get("compareWith") or _compared_with(name, run):
+        document["compareWith"] = base
     is_new = executions.start(machine, run, json.dumps(document))
-    logger.info("started" if is_new else "started before", run=run, compare_with=beside)
-    return {"run": run, "is_new": is_new, "compare_with": beside}
+    logger.info("started" if is_new else "started before", run=run, compare_with=base)
+    return {"run": run, "is_new": is_new, "compare_with": base}
 
 
 def _matrix(key: str) -> dict[str, Any]:

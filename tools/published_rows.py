@@ -14,9 +14,9 @@ from matrix.check.read import read_matrix
 from matrix.input.storage_names import storage_label
 from matrix.plan.planning import plan
 from matrix.published import figures
-from matrix.published.beside import is_asked_for, is_counterpart, objections
 from matrix.published.conditions import differences
 from matrix.published.figures import MEDIAN, YOCTO, Figure, SourceRow, cells, load
+from matrix.published.published_comparisons import is_asked_for, is_counterpart, objections
 from matrix.terms.documents.plan import PlanDocument
 from matrix.terms.quantities import ABSENT, quantity
 

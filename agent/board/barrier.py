@@ -15,14 +15,14 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from agent.board.meeting import Unanswered
+from agent.board.barrier_objects import Unanswered
 from agent.errors import AgentError, BarrierTimeout, GateForged
 from agent.retrying import GaveUp, Series, pauses_until, retried
 from contract import gates
 from contract.keys import instance_of
 
 if TYPE_CHECKING:
-    from agent.board.meeting import Meeting
+    from agent.board.barrier_objects import BarrierObjects
 
 # time.sleep wakes up to about 1 ms late, so the last 2 ms are spent polling the clock.
 SPIN_S = 0.002
@@ -47,9 +47,9 @@ class BarrierRule:
 class Barrier:
     """Waits for the other instances before each step."""
 
-    def __init__(self, meeting: Meeting, userid: str, rule: BarrierRule) -> None:
+    def __init__(self, barrier_objects: BarrierObjects, userid: str, rule: BarrierRule) -> None:
         """`userid` is the role's name for this instance (role id:instance id)."""
-        self._meeting, self._userid, self._rule = meeting, userid, rule
+        self._objects, self._userid, self._rule = barrier_objects, userid, rule
         self._roster: frozenset[str] | None = None
         self._has_begun = False
         self._ready_at: float | None = None
@@ -61,7 +61,7 @@ class Barrier:
         Raises BarrierTimeout after the rule's timeout, GateForged if no agent of the fleet wrote the gate.
         """
         give_up_at = time.monotonic() + self._rule.timeout_s
-        watch = _Watch(self._meeting, step)
+        watch = _Watch(self._objects, step)
         listing = Series(f"opening the gate of step {step}")
         self._ready_at = None
         self._took_before_s = self._took_s
@@ -93,7 +93,7 @@ class Barrier:
     def _say_ready(self, step: int, give_up_at: float) -> None:
         def say() -> None:
             began = time.monotonic()
-            self._meeting.say_ready(step, self._userid)
+            self._objects.say_ready(step, self._userid)
             self._said_in_s = time.monotonic() - began
 
         try:
@@ -106,17 +106,17 @@ class Barrier:
         try:
             if not self._has_begun:
                 # A launch that crashed and is repeated may have other instances.
-                self._roster = self._meeting.roster()
+                self._roster = self._objects.roster()
             if self._roster is None:
                 return ROSTER_S * _jitter()
             began = time.monotonic()
-            marks = self._meeting.ready(step)
+            marks = self._objects.ready(step)
             self._took_s = self._said_in_s + time.monotonic() - began
             busy_margin_s = 3 * max(self._took_s, self._took_before_s)
             self._ready_at = marks.get(self._userid)
             if self._roster <= {instance_of(userid) for userid in marks}:
                 start_at = time.time() + max(self._rule.margin_s, min(MAX_BUSY_MARGIN_S, busy_margin_s))
-                self._meeting.open(step, {"step": step, "start_at": start_at, "opener": self._userid})
+                self._objects.open(step, {"step": step, "start_at": start_at, "opener": self._userid})
         except Unanswered as err:
             listing.failed(err)
             return _DICE.uniform(0.1, 0.3)
@@ -139,19 +139,19 @@ class Barrier:
 class _Watch:
     """Shared by two threads that poll a step's gate, until either sees it."""
 
-    def __init__(self, meeting: Meeting, step: int) -> None:
+    def __init__(self, barrier_objects: BarrierObjects, step: int) -> None:
         self.is_over = threading.Event()
         self.gate: tuple[bytes, float] = (b"", 0.0)
         self.refusal: AgentError | None = None  # of the other thread, which cannot raise it to anybody
         self.last_seen = "no gate"
         # An outage of S3 shorter than the barrier's timeout is not a failure.
         self.looks = Series(f"the gate of step {step}")
-        self._meeting, self._step = meeting, step
+        self._objects, self._step = barrier_objects, step
 
     def look(self) -> None:
         """Ask S3 once."""
         try:
-            gate = self._meeting.gate(self._step)
+            gate = self._objects.gate(self._step)
         except Unanswered as err:
             self.last_seen = str(err)
             self.looks.failed(err)

@@ -1,7 +1,7 @@
 """The cell's folder in S3: the agent reads the job there, and writes below its own instance's folder.
 
-Only this module and meeting.py call AWS, with the botocore in the agent's zip. The first call imports it, so that
-`agent` without a job need not wait for it.
+Only this module and barrier_objects.py call AWS, with the botocore in the agent's zip. The first call imports it, so
+that `agent` without a job need not wait for it.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ import time
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from agent.board.meeting import ABSENT, Meeting, at_once
+from agent.board.barrier_objects import ABSENT, BarrierObjects, at_once
 from agent.board.s3_clock import S3Clock
 from agent.errors import BlackboardUnavailable, JobInvalid, MetadataUnavailable, ToolMissing
 from agent.retrying import LOG
 from contract import keys, retryable
-from contract.keys import MeetingPlace
+from contract.keys import BarrierKeys
 
 COMPRESS_FROM_BYTES = 100_000
 # Standard mode waits up to 1, 2, 4, 8, 16, 20 and 20 s, half of that on average: 8 attempts ride out half a minute of a
@@ -50,9 +50,9 @@ class Bucket:
         self.s3_clock = S3Clock()
         self.name = name
 
-    def meeting(self, place: MeetingPlace, request_s: float) -> Meeting:
+    def barrier_objects(self, place: BarrierKeys, request_s: float) -> BarrierObjects:
         """Return the fleet's start barrier in S3, with a client that tries once and waits `request_s` seconds."""
-        return Meeting(new_client(self._session, "s3", request_s=request_s), self.name, place)
+        return BarrierObjects(new_client(self._session, "s3", request_s=request_s), self.name, place)
 
     def get(self, key: str) -> bytes | None:
         """Return the object's bytes, or None if it does not exist (yet).
@@ -85,9 +85,9 @@ class Blackboard:
         self.prefix = prefix.rstrip("/")
         self.own = f"{self.prefix}/{keys.INSTANCES}{userid}"
 
-    def meeting(self, nonce: str, request_s: float) -> Meeting:
+    def barrier_objects(self, nonce: str, request_s: float) -> BarrierObjects:
         """Return where the instances of this launch meet; `nonce` is its secret name."""
-        return self._bucket.meeting(MeetingPlace.below(f"{self.prefix}/", nonce), request_s)
+        return self._bucket.barrier_objects(BarrierKeys.below(f"{self.prefix}/", nonce), request_s)
 
     @property
     def s3_clock(self) -> S3Clock:

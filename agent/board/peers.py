@@ -31,7 +31,7 @@ from agent.errors import WorkIncomplete
 from agent.retrying import GaveUp, NotYet, patience, retried
 
 if TYPE_CHECKING:
-    from agent.board.meeting import Meeting
+    from agent.board.barrier_objects import BarrierObjects
 
 PORT = 7576
 MAX_LINE_BYTES = 1 << 20
@@ -101,12 +101,12 @@ class Peers:
 
 
 @contextlib.contextmanager
-def joined(meeting: Meeting | None, instance: str, nonce: str, *, is_local: bool) -> Iterator[Peers]:
-    """Serve this launch's leader until the end of the block; an instance without a meeting is alone."""
-    if meeting is None:
+def joined(barrier_objects: BarrierObjects | None, instance: str, nonce: str, *, is_local: bool) -> Iterator[Peers]:
+    """Serve this launch's leader until the end of the block; an instance without a barrier is alone."""
+    if barrier_objects is None:
         hosts, port, token = {instance: "127.0.0.1"}, 0, secrets.token_hex(16)
     else:
-        hosts, port, token = _hosts(meeting, is_local=is_local), PORT, nonce
+        hosts, port, token = _hosts(barrier_objects, is_local=is_local), PORT, nonce
         if is_local:
             # Its instances share a machine, where they have addresses of the loopback network.
             port = 20_000 + int(hashlib.sha256(nonce.encode()).hexdigest()[:4], 16) % 10_000
@@ -121,9 +121,9 @@ def joined(meeting: Meeting | None, instance: str, nonce: str, *, is_local: bool
             server.shutdown()
 
 
-def _hosts(meeting: Meeting, *, is_local: bool) -> dict[str, str]:
+def _hosts(barrier_objects: BarrierObjects, *, is_local: bool) -> dict[str, str]:
     def said() -> dict[str, str]:
-        addresses = meeting.addresses()
+        addresses = barrier_objects.addresses()
         if addresses is None:
             raise NotYet("Launch fleet has not written the roster")
         return addresses
@@ -216,14 +216,14 @@ def on_host(token: str, port: int, arguments: list[str]) -> int:
     if len(words) < 2:  # noqa: PLR2004 (a host and a command)
         print("usage: on-host HOST COMMAND", file=sys.stderr)
         return NOT_STARTED
-    held = b""
+    pending = b""
     try:
         with _asked(words[0], port, {"token": token, "run": " ".join(words[1:])}) as connection:
             while chunk := connection.recv(1 << 16):
-                held += chunk
-                os.write(1, held[:-1])
-                held = held[-1:]
+                pending += chunk
+                os.write(1, pending[:-1])
+                pending = pending[-1:]
     except OSError as err:
         print(f"on-host: {words[0]}: {err}", file=sys.stderr)
         return NOT_STARTED
-    return held[0] if held else NOT_STARTED
+    return pending[0] if pending else NOT_STARTED

@@ -175,13 +175,13 @@ def check(plan: dict[str, Any], reader: Reader, wanted: int, content: bytes) -> 
         return
     size = plan["record_bytes"]
     first, inside = divmod(wanted, size)
-    around = b""
+    block = b""
     for number in range(first, first + 1 + bool(inside)):
         reader.read([number * size], 1, [])
         whole = bytes(reader.page[:size])
         records.check(whole, number)
-        around += whole
-    if around[inside : inside + size] != content:
+        block += whole
+    if block[inside : inside + size] != content:
         raise records.RecordWrong(f"at byte {wanted} other bytes were read than its records have")
 
 

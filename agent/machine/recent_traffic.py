@@ -63,8 +63,8 @@ class RecentTraffic:
         return {"of": self._of, "counter": counter, "rates": rates} if rates else None
 
     def _all(self) -> list[list[float]]:
-        fresh = self._of_step(self._watched.last(MAX_RATES + 1)) if self._watched else []
-        return [*self._rates, *fresh][-MAX_RATES:]
+        current = self._of_step(self._watched.last(MAX_RATES + 1)) if self._watched else []
+        return [*self._rates, *current][-MAX_RATES:]
 
     def _of_step(self, readings: list[tuple[float, dict[str, float]]]) -> list[list[float]]:
         names = readings[0][1] if readings else {}

@@ -68,7 +68,7 @@ class Sampler:
         self._read, self._period_s, self._most = read, period_s, most
         self._is_over = threading.Event()
         self._thread = threading.Thread(target=self._sample, name="sampler", daemon=True)
-        self._taken: list[tuple[float, dict[str, float]]] = []
+        self._readings: list[tuple[float, dict[str, float]]] = []
         self._entered = 0.0
         self._failures: list[str] = []
 
@@ -82,28 +82,28 @@ class Sampler:
         self._is_over.set()
         self._thread.join()
         self._take()
-        if len(self._taken) > 2 and self._taken[-1][0] - self._taken[-2][0] < MIN_APART_S:  # noqa: PLR2004
-            del self._taken[-2]
+        if len(self._readings) > 2 and self._readings[-1][0] - self._readings[-2][0] < MIN_APART_S:  # noqa: PLR2004
+            del self._readings[-2]
 
     @property
     def begun(self) -> float:
         """When the first reading was taken, by the monotonic clock."""
-        return self._taken[0][0] if self._taken else self._entered
+        return self._readings[0][0] if self._readings else self._entered
 
     def last(self, count: int) -> list[tuple[float, dict[str, float]]]:
         """The newest readings, each with its moment by the monotonic clock; also while more are taken."""
-        return self._taken[-count:]
+        return self._readings[-count:]
 
     def seconds(self) -> list[float]:
         """When each reading was taken, since the first."""
-        return [at - self.begun for at, _ in self._taken]
+        return [at - self.begun for at, _ in self._readings]
 
     def series(self) -> dict[str, list[float]]:
         """Return each counter since the first reading, at least 0: the kernel lets steal decrease (proc(5)).
 
         Without the counters that some reading lacks, as those of a disk that was detached.
         """
-        readings = [reading for _, reading in self._taken]
+        readings = [reading for _, reading in self._readings]
         lasting = [name for name in self._first() if all(name in reading for reading in readings)]
         return {name: [round(max(0.0, each[name] - readings[0][name]), 6) for each in readings] for name in lasting}
 
@@ -127,7 +127,7 @@ class Sampler:
         return sentences
 
     def _first(self) -> dict[str, float]:
-        return self._taken[0][1] if self._taken else {}
+        return self._readings[0][1] if self._readings else {}
 
     def _sample(self) -> None:
         due = self._entered + self._period_s
@@ -140,8 +140,8 @@ class Sampler:
 
     def _keep_one_more(self) -> None:
         self._take()
-        if self._most and len(self._taken) > self._most:
-            del self._taken[1::2]
+        if self._most and len(self._readings) > self._most:
+            del self._readings[1::2]
             self._period_s *= 2
 
     def _take(self) -> None:
@@ -151,7 +151,7 @@ class Sampler:
             self._failures.append(f"{type(error).__name__}: {error}")
             return
         # The moment after the reading: one that had to wait has the counts of its end.
-        self._taken.append((time.monotonic(), reading))
+        self._readings.append((time.monotonic(), reading))
 
 
 def rates(seconds: list[float], counted: list[float], period_s: float) -> list[float]:

@@ -17,7 +17,7 @@ from agent.errors import CacheMissing, RootSquashed
 
 # Removing 1,024 files one by one takes 10 s on a file system that answers in 10 ms; 16 hands take less than 1 s. Where
 # it answers at once they only wait for each other: 2,048 files take 22 ms of processor time, of one hand 15.
-HANDS, ALONE_S = 16, 0.05
+WORKERS, ALONE_S = 16, 0.05
 DEFAULT_CACHE = "cache"
 # So many names of a storage are in the message about a folder that is not among them.
 MAX_NAMES = 10
@@ -163,11 +163,11 @@ def remove(folder: Path) -> None:
     _unlink_all(paths, time.monotonic() + ALONE_S)
     if rest := list(paths):
         # Each hand takes a stretch of files: the bookkeeping of a pool costs more than a local unlink.
-        hands = [threading.Thread(target=_unlink_all, args=(rest[n::HANDS],)) for n in range(HANDS)]
-        for hand in hands:
-            hand.start()
-        for hand in hands:
-            hand.join()
+        workers = [threading.Thread(target=_unlink_all, args=(rest[n::WORKERS],)) for n in range(WORKERS)]
+        for worker in workers:
+            worker.start()
+        for worker in workers:
+            worker.join()
     shutil.rmtree(folder, ignore_errors=True)
 
 

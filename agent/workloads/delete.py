@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agent.errors import WorkIncomplete
-from agent.machine.workspace import HANDS, Workspace
+from agent.machine.workspace import WORKERS, Workspace
 from agent.programs import tools as tool_box
 from agent.programs.processes import Armed, Command, Ended
 from agent.workloads import engines
@@ -82,11 +82,11 @@ def make(params: dict[str, Any], target: Path) -> list[str]:
     for number, directory in enumerate(directories):
         directory.mkdir()
         names += [f"{directory}/{PREFIX}{number}-{n}" for n in range(each)]
-    hands = [threading.Thread(target=_fill, args=(names[n::HANDS], params["file_bytes"])) for n in range(HANDS)]
-    for hand in hands:
-        hand.start()
-    for hand in hands:
-        hand.join()
+    pool = [threading.Thread(target=_fill, args=(names[n::WORKERS], params["file_bytes"])) for n in range(WORKERS)]
+    for worker in pool:
+        worker.start()
+    for worker in pool:
+        worker.join()
     made = sum(len(files) for _, _, files in os.walk(target))
     if made != params["files"]:
         raise WorkIncomplete(f"{made} of {params['files']} files could be made that were to be deleted")

@@ -465,9 +465,9 @@ def _verify_files(document: dict[str, Any], requested: list[FioJob], files: list
         )
     # Without wrapping around (time_based, loops, io_size), fio cannot write more than its files contain.
     wraps = any(job.is_on("time_based", "loops", "io_size") for job in requested)
-    moved, held = _sum(document, "write", "io_bytes"), sum(path.stat().st_size for path in files)
-    if not wraps and moved > held:
-        raise WorkIncomplete(f"fio says it wrote {moved} bytes, its files hold {held}")
+    moved, stored = _sum(document, "write", "io_bytes"), sum(path.stat().st_size for path in files)
+    if not wraps and moved > stored:
+        raise WorkIncomplete(f"fio says it wrote {moved} bytes, its files hold {stored}")
 
 
 def _bins(job: dict[str, Any], kind: str) -> dict[int, int]:

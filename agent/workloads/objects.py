@@ -30,7 +30,7 @@ CLIENT = "boto3"
 MIX = "mix"
 A_MIX = re.compile(rf"{(each := '(' + '|'.join(engine.OPERATIONS) + ') [1-9][0-9]{0,6}')}(, {each})*")
 # Objects are made, checked and removed by so many hands, before and after the time.
-HANDS = 16
+WORKERS = 16
 # S3 takes so many keys in one DeleteObjects, and lists so many in one page.
 MAX_KEYS = 1_000
 # Number of a step's objects that are read again as a check.
@@ -111,7 +111,7 @@ class Keeper:
     def __init__(self, plan: dict[str, Any]) -> None:
         """Draw the contents that the engine draws, too."""
         # Listing and removing the remaining objects takes as few requests as S3 allows.
-        self._plan = {**plan, "threads": HANDS, "keys_per_list": MAX_KEYS}
+        self._plan = {**plan, "threads": WORKERS, "keys_per_list": MAX_KEYS}
         self._wanted = plan["requests"]
         self._contents = engine.Contents(
             plan["object_bytes"], plan["part_bytes"], plan["seed"], is_drawn=plan["is_drawn"]
@@ -121,7 +121,7 @@ class Keeper:
     def put(self, kind: str, count: int) -> None:
         """Put objects 0 to `count` - 1 of a kind. Raises BlackboardUnavailable where S3 refuses."""
         with translated(f"PUT s3://{self._plan['bucket']}/{self._plan['root']}"):
-            self._by_hands(range(count), lambda number: self._bucket.putting(kind, number)())
+            self._by_workers(range(count), lambda number: self._bucket.putting(kind, number)())
 
     def verify_and_remove(self) -> None:
         """Compare the written and deleted objects with the plan, then remove all.
@@ -143,7 +143,7 @@ class Keeper:
                 raise WorkIncomplete(f"{len(left)} objects are still there after all were deleted")
             every = max(1, len(keys) // READ_AGAIN)
             try:
-                self._by_hands(range(0, len(keys), every), lambda number: bucket.get(engine.WRITTEN, number))
+                self._by_workers(range(0, len(keys), every), lambda number: bucket.get(engine.WRITTEN, number))
             except engine.ObjectWrong as err:
                 raise WorkIncomplete(f"read again after it was put: {err}") from err
             doomed = [key for sizes in there.values() for key in sizes]
@@ -161,9 +161,9 @@ class Keeper:
                     break
 
     @staticmethod
-    def _by_hands(numbers: Iterable[int], act: Any) -> None:
-        with concurrent.futures.ThreadPoolExecutor(HANDS) as hands:
-            for _ in hands.map(act, numbers):
+    def _by_workers(numbers: Iterable[int], act: Any) -> None:
+        with concurrent.futures.ThreadPoolExecutor(WORKERS) as workers:
+            for _ in workers.map(act, numbers):
                 pass
 
 

@@ -17,7 +17,7 @@ from agent.engine.records import Records
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-HANDS = 8
+WORKERS = 8
 MAX_PARTS = 10_000  # S3's limit
 # Each object is as many records, whose numbers and checksums make all of them different.
 RECORD_BYTES = 4_096
@@ -27,7 +27,7 @@ ENDPOINT = "AWS_ENDPOINT_URL"
 
 def put_records(where: dict[str, Any], records: Records, count: int) -> None:
     """Put `count` records as one object. Raises BlackboardUnavailable where S3 refuses."""
-    client = new_client(new_session(where["region"]), "s3", HANDS)
+    client = new_client(new_session(where["region"]), "s3", WORKERS)
     place = {"Bucket": where["bucket"], "Key": where["key"]}
     with translated(f"PUT s3://{where['bucket']}/{where['key']}"):
         upload = client.create_multipart_upload(**place)["UploadId"]
@@ -38,10 +38,10 @@ def put_records(where: dict[str, Any], records: Records, count: int) -> None:
             return {"PartNumber": number, "ETag": answer["ETag"]}
 
         numbered = enumerate(parts_of(records, count), start=1)
-        with concurrent.futures.ThreadPoolExecutor(HANDS) as hands:
+        with concurrent.futures.ThreadPoolExecutor(WORKERS) as workers:
             # Only so many at once are made: the data may be larger than the memory.
-            while some := list(itertools.islice(numbered, HANDS)):
-                parts += hands.map(put, *zip(*some))
+            while some := list(itertools.islice(numbered, WORKERS)):
+                parts += workers.map(put, *zip(*some))
         client.complete_multipart_upload(**place, UploadId=upload, MultipartUpload={"Parts": parts})
 
 
@@ -51,13 +51,13 @@ def put_objects(where: dict[str, Any], keys: Sequence[str], records: Records, co
         for key in keys:
             put_records({**where, "key": key}, records, count)
         return
-    client = new_client(new_session(where["region"]), "s3", HANDS)
+    client = new_client(new_session(where["region"]), "s3", WORKERS)
 
     def put(number: int, key: str) -> None:
         client.put_object(Bucket=where["bucket"], Key=key, Body=bytes(records.chunk(number * count, count)))
 
-    with translated(f"PUT s3://{where['bucket']}/{keys[0]}"), concurrent.futures.ThreadPoolExecutor(HANDS) as hands:
-        for _ in hands.map(put, range(len(keys)), keys):
+    with translated(f"PUT s3://{where['bucket']}/{keys[0]}"), concurrent.futures.ThreadPoolExecutor(WORKERS) as workers:
+        for _ in workers.map(put, range(len(keys)), keys):
             pass
 
 

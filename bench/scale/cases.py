@@ -13,7 +13,7 @@ from typing import Any
 
 from agent_client import carry
 from bench.scale.cloud import Cloud
-from contract.keys import MeetingPlace
+from contract.keys import BarrierKeys
 from matrix.check.read import check_matrix
 from matrix.plan.planning import plan
 from matrix.run.job import measuring_job
@@ -107,9 +107,9 @@ def launched(count: int, step: int, *, are_rows_known: bool = True) -> tuple[Clo
         cell=cell, run=RUN, mount={"kind": "root"}, bucket="results", environment="aws", now=cloud.launched_at,
         gate_margin_s=2.0,
     )  # fmt: skip
-    for key, value in ((board.fleet, fleet), (board.job, job), (board.meeting, {"nonce": NONCE})):
+    for key, value in ((board.fleet, fleet), (board.job, job), (board.barrier_nonce, {"nonce": NONCE})):
         cloud.objects[key] = json.dumps(value).encode()
-    _meet(cloud, board.meet(NONCE), step)
+    _meet(cloud, board.barrier(NONCE), step)
     cloud.names = _names(cell, step)
     if are_rows_known:
         for kind, resource, facts in _resources(cloud):
@@ -130,7 +130,7 @@ def _resources(cloud: Cloud) -> Iterator[tuple[str, str, dict[str, Any]]]:
             yield "volume", f"vol-{at:015x}{number:02x}", facts
 
 
-def _meet(cloud: Cloud, place: MeetingPlace, step: int) -> None:
+def _meet(cloud: Cloud, place: BarrierKeys, step: int) -> None:
     """Put the start barrier's objects: marks up to this step, gates of the steps before it."""
     for ready in range(min(step + 1, STEPS)):
         prefix = place.ready(ready)

@@ -64,7 +64,7 @@ def reap(
     # Only the name of a run that was started here says that it is here.
     place = Place(local, stack, region).of_run(run) if run else Place(local, stack, region)
     if local and not (run or images or owner or older_than) and not deployment.is_local_cloud_running():
-        _finish(_take_away(dry_run=dry_run), "--local", dry_run=dry_run, as_json=as_json)
+        _finish(_remove(dry_run=dry_run), "--local", dry_run=dry_run, as_json=as_json)
         return
     service = place.service()
     answer = service.reap(run, dry_run=dry_run, images=images, owner=owner, older_than_s=older_than_s)
@@ -138,7 +138,7 @@ def _names(resource: dict[str, Any]) -> list[str]:
     return [str(resource.get(name, "–")) for name in ("kind", "id", "run")]
 
 
-def _take_away(*, dry_run: bool) -> dict[str, Any]:
+def _remove(*, dry_run: bool) -> dict[str, Any]:
     """Delete the leftovers, or only list them; return the deleted and the remaining ones, as Reap does."""
     folder = workdir()
     if not folder.is_dir():

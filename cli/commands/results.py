@@ -15,9 +15,9 @@ from cli.target.place import Place
 from cli.target.summaries import LATEST, FoundRun, find
 from cli.target.unfinished import STATUS
 from matrix.report import csv_rows, github_summary, junit, markdown
-from matrix.tables.beside_table import beside_table
 from matrix.tables.csv_table import csv_table
 from matrix.tables.markdown_table import markdown_table
+from matrix.tables.published_table import published_table
 from matrix.tables.run_tables import quoted_answer
 from matrix.terms.documents.summary import SummaryDocument
 
@@ -71,7 +71,7 @@ def results(
     if format_ in (Format.JSONL, Format.OPENMETRICS):
         _write_rows(stored, summary, format_)
     elif published:
-        _show_beside(summary, format_)
+        _show_published(summary, format_)
     elif format_ is Format.TABLE:
         _show_tables(stored, summary, all_=all_, warnings=warnings)
     else:
@@ -88,12 +88,12 @@ def _show_tables(stored: FoundRun, summary: SummaryDocument, *, all_: bool, warn
         verdict_table.show(console, summary, flag="" if stored.store.is_here else stored.store.flag)
 
 
-def _show_beside(summary: SummaryDocument, format_: Format) -> None:
+def _show_published(summary: SummaryDocument, format_: Format) -> None:
     # The published figures are read only if they are wanted.
-    from matrix.published.beside import beside
+    from matrix.published.published_comparisons import compared_rows
 
-    rows = beside(summary)
-    table = beside_table(rows)
+    rows = compared_rows(summary)
+    table = published_table(rows)
     if format_ is Format.JSON:
         terminal.print_json(rows)
     elif format_ is Format.CSV:

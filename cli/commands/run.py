@@ -192,8 +192,8 @@ def _resume(
 
 def _taken_over(planned: Planned) -> str:
     totals = planned.plan["totals"]
-    taken = totals.get("taken_over", 0)
-    return f"{taken} of {totals['cells']} cells are taken over, {totals['cells'] - taken} are measured."
+    reused = totals.get("taken_over", 0)
+    return f"{reused} of {totals['cells']} cells are taken over, {totals['cells'] - reused} are measured."
 
 
 def _run_here(planned: Planned, chosen: RunOptions, instances: str, child: subprocess.Popen[bytes] | None) -> None:

@@ -34,14 +34,14 @@ class Reader:
         if not self.has_caught_up:
             self._catch_up(source)
             return
-        fresh: list[Event] = []
+        unread: list[Event] = []
         page = source.traces.events(self.arn, newest_first=True)
         while True:
-            fresh += [event for event in page.events if event["id"] > self.history.last_id]
+            unread += [event for event in page.events if event["id"] > self.history.last_id]
             if not page.following or not page.events or page.events[-1]["id"] <= self.history.last_id + 1:
                 break
             page = source.traces.events(self.arn, page.following, newest_first=True)
-        self.history.feed(sorted(fresh, key=lambda event: int(event["id"])))
+        self.history.feed(sorted(unread, key=lambda event: int(event["id"])))
 
     def _catch_up(self, source: Source) -> None:
         for _ in range(PAGES_AT_ONCE):

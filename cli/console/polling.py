@@ -160,8 +160,8 @@ class RunLook:
                 self._look_at_fleet(cell.id, now)
 
     def _read_points(self, now: RunProgress) -> None:
-        fresh = [cell.id for cell in now.cells if cell.state == "measured" and cell.id not in self._points]
-        for cell in fresh[:POINTS_AT_ONCE]:
+        unread = [cell.id for cell in now.cells if cell.state == "measured" and cell.id not in self._points]
+        for cell in unread[:POINTS_AT_ONCE]:
             self._points[cell] = self.source.commands.point_rows(self.run, cell)
 
     def _read_ends(self) -> None:

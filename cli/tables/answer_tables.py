@@ -9,7 +9,7 @@ from rich.text import Text
 from cli.messages import terminal
 from cli.tables import rich_tables
 from matrix.input.storage_names import brief_names
-from matrix.tables.fleets_table import TAKEN, fleets_table
+from matrix.tables.fleets_table import BEST, fleets_table
 from matrix.terms.documents.summary import Decision, SummaryDocument
 from matrix.terms.names import describe_tools
 from matrix.terms.quantities import ABSENT
@@ -37,4 +37,4 @@ def _show_grids(console: Console, decision: Decision, names: Mapping[str, str]) 
         rich_tables.show(console, fleets_table(questions, names, is_for_sale=is_for_sale))
     if is_for_sale and any(question["recommended"] for question in decision["questions"]):
         reason = why_taken(decision["objective"])
-        console.print(f"{TAKEN} is the one to take: {reason}. {ABSENT} was not measured: see above.")
+        console.print(f"{BEST} is the one to take: {reason}. {ABSENT} was not measured: see above.")

@@ -30,16 +30,19 @@ def follow(store: RunStore, run: str, cell: str) -> Iterator[tuple[str, str]]:
 
     Ends with the run, or as soon as the cell has a result. An instance uploads its log only when it ends.
     """
-    stands: dict[str, str] = {}
+    statuses: dict[str, str] = {}
     printed: set[str] = set()
     while True:
         # The run's state is read before the files: a file that arrives in between is seen by the next poll.
         is_last = not _goes_on(store, run) or any(store.names(run, f"cells/{cell}/{RESULT}"))
         for name in map(PurePosixPath, store.names(run, _below(cell))):
             instance = _instance(name)
-            if name.name == HEARTBEAT and (stand := _stand(store, run, str(name))) not in ("", stands.get(instance)):
-                stands[instance] = stand
-                yield instance, stand
+            if name.name == HEARTBEAT and (status := _status(store, run, str(name))) not in (
+                "",
+                statuses.get(instance),
+            ):
+                statuses[instance] = status
+                yield instance, status
             if name.name == LOG and instance not in printed:
                 printed.add(instance)
                 yield from ((instance, line) for line in _lines(store, run, str(name)))
@@ -70,7 +73,7 @@ def _goes_on(store: RunStore, run: str) -> bool:
     return execution is not None and execution.is_running
 
 
-def _stand(store: RunStore, run: str, name: str) -> str:
+def _status(store: RunStore, run: str, name: str) -> str:
     """Return the state in a heartbeat: `running, step 3 p02`; '' if it is unreadable."""
     try:
         beat = heartbeats.parse(store.content(run, name, heartbeats.MAX_BYTES) or b"", time.time())

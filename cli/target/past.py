@@ -20,9 +20,9 @@ def runs(place: Place, cell: str | None = None) -> "list[KeptRun]":
     known = list(_read(place.store().past(cell), place))
     # scipy takes half a second to import, so `matrix --help` must not import it.
     from matrix.answer.history import KeptRun
-    from matrix.published.beside import beside
+    from matrix.published.published_comparisons import compared_rows
 
-    read = [KeptRun(each.summary, each.results(), beside(each.summary)) for each in known]
+    read = [KeptRun(each.summary, each.results(), compared_rows(each.summary)) for each in known]
     return sorted(read, key=lambda run: run.summary.get("started_at") or 0.0)
 
 

@@ -44,11 +44,11 @@ def to_markdown(document: dict[str, Any]) -> str:
     where = "this machine's local cloud, which proves the way and nothing about AWS"
     if document["environment"] == "aws":
         where = f"the stack {document['stack']} in {document['region']}"
-    taken = [
+    rows = [
         (step["name"], step["proves"], f"{step['expected_usd']:.3f}", _seconds(step["seconds"]), step["verdict"])
         for step in document["steps"]
     ]
-    parts = ["# Verification", f"Of {where}, {day}.", markdown_table(Table.of("", STEPS, taken))]
+    parts = ["# Verification", f"Of {where}, {day}.", markdown_table(Table.of("", STEPS, rows))]
     for verdict, title in ((Verdict.BROKEN, "Broken"), (Verdict.DIFFERS, "Other than assumed")):
         listed = [
             (step, check) for step in document["steps"] for check in step["checks"] if check["verdict"] == verdict

@@ -55,13 +55,13 @@ def is_bundle(name: str) -> bool:
 
 
 @dataclass(frozen=True)
-class MeetingPlace:
+class BarrierKeys:
     """The keys of the start barrier of one launch, where its instances meet before each step."""
 
     prefix: str
 
     @classmethod
-    def below(cls, folder: str, nonce: str) -> MeetingPlace:
+    def below(cls, folder: str, nonce: str) -> BarrierKeys:
         """`folder` is the fleet's folder, with the slash at its end; `nonce` is the secret name of the launch."""
         return cls(f"{folder}meet/{nonce}/")
 

@@ -100,7 +100,7 @@ def log_retries(client: Any, first: Callable[[str, str], None], answered: Callab
     and the number of attempts of a call that needed several.
     """
 
-    def hear(
+    def on_attempt(
         operation: Any, attempts: int, response: Any = None, caught_exception: BaseException | None = None, **_: Any
     ) -> None:
         error = caught_exception
@@ -113,5 +113,5 @@ def log_retries(client: Any, first: Callable[[str, str], None], answered: Callab
         elif attempts == 1 and (judged := verdict(error)).is_retryable:
             first(operation.name, judged.reason)
 
-    client.meta.events.register(ATTEMPT_ENDED, hear)
+    client.meta.events.register(ATTEMPT_ENDED, on_attempt)
     return client

@@ -31,8 +31,8 @@ def install(root: Path, delay_s: float = DELAY_S, late_s: LateS | None = None) -
 
 def _as_aws_describes(efs_resource: dict[str, Any]) -> dict[str, Any]:
     """Return a description without moto's nulls, and without its members that AWS's model does not have."""
-    beside = ("FileSystemPolicy", "LifecyclePolicies", "SecurityGroups")
-    return {name: value for name, value in efs_resource.items() if value is not None and name not in beside}
+    unknown = ("FileSystemPolicy", "LifecyclePolicies", "SecurityGroups")
+    return {name: value for name, value in efs_resource.items() if value is not None and name not in unknown}
 
 
 def _age_efs(folders: Folders, delay_s: float) -> None:

@@ -1,6 +1,6 @@
 """The local EC2: each instance of moto becomes an agent process on this machine.
 
-Only AGENT_URI=, JOB_URI=, MEETING= and WATCHDOG_MINUTES= are read from an instance's user data; the script is not run.
+Only AGENT_URI=, JOB_URI=, NONCE= and WATCHDOG_MINUTES= are read from an instance's user data; the script is not run.
 The agent is fetched with the instance's own role and started in its own session, with its own metadata endpoint and
 without AWS keys. When it exits, the instance terminates (or stops, by its shutdown behaviour), as if the user data had
 called shutdown. The instance's disk is a folder, which is deleted with the instance.
@@ -46,7 +46,7 @@ END_GRACE_S = 0.5
 BEFORE_ITS_END_S = 10.0
 # EC2 keeps as much of a console.
 CONSOLE_BYTES = 65_536
-SETTING = re.compile(r"^\s*(?:export\s+)?(AGENT_URI|JOB_URI|MEETING|WATCHDOG_MINUTES)=[\"']?([^\"'\s]+)", re.MULTILINE)
+SETTING = re.compile(r"^\s*(?:export\s+)?(AGENT_URI|JOB_URI|NONCE|WATCHDOG_MINUTES)=[\"']?([^\"'\s]+)", re.MULTILINE)
 
 
 class InstanceNotStartedError(RuntimeError):
@@ -142,7 +142,7 @@ class InstancePlayer:
             instance.local_reason = str(err)
         except Exception as err:  # an instance must never stay pending for ever
             self._say(instance, f"not started, a fault of the local cloud: {err!r}")
-        self._bury(instance)
+        self._clean_up(instance)
 
     def _leave_idle(self, instance: Any) -> bool:
         """Let it run without a process, unless it was terminated meanwhile."""
@@ -161,7 +161,7 @@ class InstancePlayer:
         run = settings["JOB_URI"].partition("/runs/")[2].partition("/")[0]
         self._boot(instance, run)
         with self._starting:
-            process = self._start(instance, [str(agent), settings["JOB_URI"], settings.get("MEETING", "")], volume)
+            process = self._start(instance, [str(agent), settings["JOB_URI"], settings.get("NONCE", "")], volume)
             if process is None:
                 return
             if self._injected is not None:
@@ -297,7 +297,7 @@ class InstancePlayer:
         if not self._enforcement.allows(caller, permission):
             raise InstanceNotStartedError(f"its role {identity.role} does not allow {permission}")
 
-    def _bury(self, instance: Any) -> None:
+    def _clean_up(self, instance: Any) -> None:
         """Clean up after an instance that has ended for any reason, and mark it as stopped or terminated."""
         with self._lock:
             running = self._running.pop(instance.id, None)
@@ -305,7 +305,7 @@ class InstancePlayer:
         shutil.rmtree(self._volumes / instance.id, ignore_errors=True)
         leftovers.remove_folders()
         stops = instance.instance_initiated_shutdown_behavior == "stop" and not (running and running.is_ending)
-        _quietly(instance.stop if stops else instance.finish_termination)
+        _without_errors(instance.stop if stops else instance.finish_termination)
         if why := getattr(instance, "local_reason", ""):
             # EC2's state reason for an instance that a fault of EC2 has ended; Poll fleet reads it.
             instance.state_reason = StateReason(why, "Server.InternalError")
@@ -345,7 +345,7 @@ def _wait_for_first(has_asked: threading.Event, process: Process) -> None:
             return
 
 
-def _quietly(finish: Callable[[], Any]) -> None:
+def _without_errors(finish: Callable[[], Any]) -> None:
     """Ignore errors: moto's data may be gone already when the cloud ends."""
     try:
         finish()

@@ -54,9 +54,9 @@ def _problems_of_machine(
         messages += state_rules.problems(name, states[name], f"{path}/States/{name}", own_language)
         messages += _problems_of_variables(states[name], f"{path}/States/{name}", outer, hidden)
         for machine, is_distributed in _nested(states[name]):
-            around = outer | own
-            unread = around if is_distributed else hidden
-            messages += _problems_of_machine(machine, f"{path}/States/{name}", around, unread, language)
+            visible = outer | own
+            unread = visible if is_distributed else hidden
+            messages += _problems_of_machine(machine, f"{path}/States/{name}", visible, unread, language)
     unreachable = [name for name in states if name not in reached]
     return messages + [
         f'MISSING_TRANSITION_TARGET: State "{name}" is not reachable. at {path}/States/{name}' for name in unreachable

@@ -1,4 +1,4 @@
-"""A fleet that opens its own gates, over a meeting in memory and over S3: one start for all, whatever fails."""
+"""A fleet that opens its own gates, over objects in memory and over S3: one start for all, whatever fails."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from support.agent_cloud import BUCKET
 
 from agent.board import barrier
 from agent.board.barrier import Barrier, BarrierRule
+from agent.board.barrier_objects import BarrierObjects, Unanswered
 from agent.board.blackboard import Bucket, new_client, new_session
-from agent.board.meeting import Meeting, Unanswered
 from agent.errors import BarrierTimeout, BlackboardUnavailable, GateForged
 from contract import gates
-from contract.keys import MeetingPlace
+from contract.keys import BarrierKeys
 
 RULE = BarrierRule(poll_s=0.005, margin_s=0.01, request_s=1.0, timeout_s=10.0)
 FLEET = [f"AROA:i-{number}" for number in range(6)]
@@ -49,7 +49,7 @@ class Place:
             return {name: kept for name, kept in self.objects.items() if name.startswith(prefix)}
 
 
-class MeetingInMemory:
+class BarrierInMemory:
     """A Meeting over a place; `rosters` are the answers before the roster is there."""
 
     def __init__(self, place, absent_rosters=0):
@@ -78,7 +78,7 @@ def met(place, steps=1, fleet=FLEET, rule=RULE):
     starts = {}
 
     def live(userid):
-        waiting = Barrier(MeetingInMemory(place), userid, rule)
+        waiting = Barrier(BarrierInMemory(place), userid, rule)
         starts[userid] = [waiting.wait(step) for step in range(steps)]
 
     threads = [threading.Thread(target=live, args=(userid,)) for userid in fleet]
@@ -103,7 +103,7 @@ def test_all_are_told_one_start_for_each_step_though_answers_are_lost(lost_share
 def test_no_gate_opens_before_the_last_is_ready_whoever_else_says_so():
     place = Place()
     place.create("ready/0/AROA:i-stranger", b"")  # of a launch that was given up
-    waiting = Barrier(MeetingInMemory(place), FLEET[0], BarrierRule(0.005, 0.01, 1.0, timeout_s=0.1))
+    waiting = Barrier(BarrierInMemory(place), FLEET[0], BarrierRule(0.005, 0.01, 1.0, timeout_s=0.1))
 
     with pytest.raises(BarrierTimeout, match="last seen: no gate"):
         waiting.wait(0)
@@ -126,21 +126,21 @@ def test_a_fleet_waits_for_the_roster_that_launch_fleet_writes(monkeypatch):
     monkeypatch.setattr(barrier, "ROSTER_S", 0.01)
     place = Place(roster=FLEET[:1])
 
-    start_at = Barrier(MeetingInMemory(place, absent_rosters=2), FLEET[0], RULE).wait(0)
+    start_at = Barrier(BarrierInMemory(place, absent_rosters=2), FLEET[0], RULE).wait(0)
 
     assert json.loads(place.objects["gates/0"][0]) == {"step": 0, "start_at": start_at, "opener": FLEET[0]}
 
 
 def test_the_margin_is_longer_where_requests_take_long():
-    meeting = MeetingInMemory(Place(roster=FLEET[:1]))
-    waiting, say_ready = Barrier(meeting, FLEET[0], RULE), meeting.say_ready
-    meeting.say_ready = lambda step, userid: (time.sleep(0.1), say_ready(step, userid))
+    barrier_objects = BarrierInMemory(Place(roster=FLEET[:1]))
+    waiting, say_ready = Barrier(barrier_objects, FLEET[0], RULE), barrier_objects.say_ready
+    barrier_objects.say_ready = lambda step, userid: (time.sleep(0.1), say_ready(step, userid))
     began = time.time()
 
     assert waiting.wait(0) >= began + 0.1 + 0.3
 
     # A machine that was busy at the step before may be so again.
-    meeting.say_ready, began = say_ready, time.time()
+    barrier_objects.say_ready, began = say_ready, time.time()
     assert waiting.wait(1) >= began + 0.3
 
 
@@ -161,7 +161,7 @@ def test_a_gate_that_no_agent_writes_is_refused(body, age_s, reason):
     place.create("gates/0", body % (now - age_s) if b"%" in body else body)
 
     with pytest.raises(GateForged, match=reason):
-        Barrier(MeetingInMemory(place), FLEET[0], RULE).wait(0)
+        Barrier(BarrierInMemory(place), FLEET[0], RULE).wait(0)
 
 
 def test_a_gate_that_was_open_before_this_instance_was_ready_is_refused():
@@ -169,29 +169,29 @@ def test_a_gate_that_was_open_before_this_instance_was_ready_is_refused():
     place.objects["gates/0"] = (json.dumps({"step": 0, "start_at": now - 4}).encode(), now - 5)
 
     with pytest.raises(GateForged, match="opened 5 s before this instance was ready"):
-        Barrier(MeetingInMemory(place), FLEET[0], RULE).wait(0)
+        Barrier(BarrierInMemory(place), FLEET[0], RULE).wait(0)
 
 
 def test_s3_keeps_the_first_mark_and_the_first_gate(cloud):
-    meeting = Meeting(cloud.s3, BUCKET, MeetingPlace("runs/r/cells/c/meet/0/"))
-    assert (meeting.gate(3), meeting.roster(), meeting.ready(3)) == (None, None, {})
+    barrier_objects = BarrierObjects(cloud.s3, BUCKET, BarrierKeys("runs/r/cells/c/meet/0/"))
+    assert (barrier_objects.gate(3), barrier_objects.roster(), barrier_objects.ready(3)) == (None, None, {})
 
     for number in (1, 2):
-        meeting.say_ready(3, "AROA:i-1")
-        meeting.open(3, {"number": number})
+        barrier_objects.say_ready(3, "AROA:i-1")
+        barrier_objects.open(3, {"number": number})
 
-    assert list(meeting.ready(3)) == ["AROA:i-1"]
-    assert meeting.gate(3)[0] == b'{"number":1}'
-    assert abs(meeting.gate(3)[1] - time.time()) < 60
+    assert list(barrier_objects.ready(3)) == ["AROA:i-1"]
+    assert barrier_objects.gate(3)[0] == b'{"number":1}'
+    assert abs(barrier_objects.gate(3)[1] - time.time()) < 60
 
 
 def test_a_listing_of_many_pages_is_read_whole(cloud):
-    meeting = Meeting(cloud.s3, BUCKET, MeetingPlace("runs/r/cells/c/meet/0/"))
+    barrier_objects = BarrierObjects(cloud.s3, BUCKET, BarrierKeys("runs/r/cells/c/meet/0/"))
     for number in range(5):
-        meeting.say_ready(0, f"AROA:i-{number}")
+        barrier_objects.say_ready(0, f"AROA:i-{number}")
     one_by_one = SimpleNamespace(list_objects_v2=lambda **request: cloud.s3.list_objects_v2(MaxKeys=2, **request))
 
-    assert len(Meeting(one_by_one, BUCKET, MeetingPlace("runs/r/cells/c/meet/0/")).ready(0)) == 5
+    assert len(BarrierObjects(one_by_one, BUCKET, BarrierKeys("runs/r/cells/c/meet/0/")).ready(0)) == 5
 
 
 def session():
@@ -209,7 +209,7 @@ def test_a_request_that_hangs_is_given_up_and_not_repeated():
         began = time.monotonic()
 
         with pytest.raises(Unanswered):
-            Meeting(client, BUCKET, MeetingPlace("p/")).open(0, {})
+            BarrierObjects(client, BUCKET, BarrierKeys("p/")).open(0, {})
 
         assert time.monotonic() - began < 60  # of the agent's other client it would be 8 times 30 s
 
@@ -219,7 +219,7 @@ def test_a_mark_is_one_journey_and_not_two():
     answered = AWSResponse("", 200, {}, SimpleNamespace(stream=lambda: iter([b""])))
     client.meta.events.register("before-send.s3", lambda request, **_: heads.append(request.headers) or answered)
 
-    Meeting(client, BUCKET, MeetingPlace("p/")).say_ready(0, FLEET[0])
+    BarrierObjects(client, BUCKET, BarrierKeys("p/")).say_ready(0, FLEET[0])
     Bucket(BUCKET, SimpleNamespace(create_client=lambda *_, **__: client)).put("k", b"{}")
 
     assert ["Expect" in head for head in heads] == [False, False]
@@ -231,4 +231,4 @@ def test_a_role_that_lacks_a_right_is_told_at_once():
         raise ClientError(answer, "PutObject")
 
     with pytest.raises(BlackboardUnavailable, match="AccessDenied"):
-        Barrier(Meeting(SimpleNamespace(put_object=refuse), BUCKET, MeetingPlace("p/")), FLEET[0], RULE).wait(0)
+        Barrier(BarrierObjects(SimpleNamespace(put_object=refuse), BUCKET, BarrierKeys("p/")), FLEET[0], RULE).wait(0)

@@ -51,7 +51,12 @@ def boot(cloud, archive, tmp_path):
     script = tmp_path / "user-data.sh"
     script.write_text(
         user_data.user_data(
-            bucket=BUCKET, agent_key=key, job_key=f"{PREFIX}/job.json", region=REGION, lifetime_s=600, meeting=NONCE
+            bucket=BUCKET,
+            agent_key=key,
+            job_key=f"{PREFIX}/job.json",
+            region=REGION,
+            lifetime_s=600,
+            nonce=NONCE,
         )
     )
 

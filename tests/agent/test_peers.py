@@ -20,10 +20,10 @@ ADDRESSES = {"i-1": "10.77.3.1", "i-2": "10.77.3.2"}
 @pytest.fixture
 def fleet():
     """The leader and another instance, each of which listens on an address of its own."""
-    meeting = SimpleNamespace(addresses=lambda: ADDRESSES)
+    barrier_objects = SimpleNamespace(addresses=lambda: ADDRESSES)
     with (
-        peers.joined(meeting, "i-1", NONCE, is_local=True) as leader,
-        peers.joined(meeting, "i-2", NONCE, is_local=True) as other,
+        peers.joined(barrier_objects, "i-1", NONCE, is_local=True) as leader,
+        peers.joined(barrier_objects, "i-2", NONCE, is_local=True) as other,
     ):
         yield leader, other
 
@@ -91,7 +91,7 @@ def test_the_others_wait_until_the_leader_has_ended_the_step(fleet):
 
 
 def test_the_others_end_when_the_leader_is_killed(tmp_path):
-    meeting = SimpleNamespace(addresses=lambda: ADDRESSES)
+    barrier_objects = SimpleNamespace(addresses=lambda: ADDRESSES)
     leading = f"""
 import time
 from types import SimpleNamespace
@@ -109,7 +109,7 @@ with peers.joined(SimpleNamespace(addresses=lambda: {ADDRESSES!r}), "i-1", {NONC
         except WorkIncomplete as err:
             said.append(str(err))
 
-    with peers.joined(meeting, "i-2", NONCE, is_local=True) as other:
+    with peers.joined(barrier_objects, "i-2", NONCE, is_local=True) as other:
         leader.stdout.readline()
         waiting = threading.Thread(target=wait, args=(other,), daemon=True)
         waiting.start()

@@ -150,7 +150,7 @@ def test_what_would_be_an_option_of_the_package_manager_is_refused(make_job, wan
 
 
 class Board:
-    """A blackboard that notes when what was put on it, and a meeting; each gate stands open."""
+    """A blackboard that notes when what was put on it, and the objects of a barrier; each gate stands open."""
 
     def __init__(self):
         self.put_at, self.documents = {}, {}
@@ -166,7 +166,7 @@ class Board:
     def put_zipped(self, name, body):
         self.documents[name] = body
 
-    def meeting(self, nonce, request_s):
+    def barrier_objects(self, nonce, request_s):
         return self
 
     def say_ready(self, step, userid):

@@ -11,21 +11,21 @@ from types import SimpleNamespace
 
 import pytest
 from botocore.exceptions import ClientError, ParamValidationError
-from support.failing import Failing, MeetingS3
+from support.failing import BarrierS3, Failing
 
 from agent import mounts, retrying
 from agent.board import barrier
 from agent.board.barrier import Barrier, BarrierRule
+from agent.board.barrier_objects import BarrierObjects
 from agent.board.blackboard import get_range
 from agent.board.heartbeat import Heartbeat
-from agent.board.meeting import Meeting
 from agent.errors import BarrierTimeout, BlackboardUnavailable, MetadataUnavailable, MountFailed, ToolFailed
 from agent.machine import metadata
 from agent.mounts import directory, nfs
 from agent.programs import containers
 from agent.programs.containers import Container
 from agent.retrying import GaveUp, Series, patience, retried, troubles
-from contract.keys import MeetingPlace
+from contract.keys import BarrierKeys
 
 LOG = logging.getLogger("agent.test")
 RULE = BarrierRule(poll_s=0.005, margin_s=0.01, request_s=1.0, timeout_s=30.0)
@@ -91,7 +91,7 @@ def test_what_lasts_is_a_trouble_until_it_ends():
 
 
 def waited(s3, rule=RULE):
-    return Barrier(Meeting(s3, "b", MeetingPlace("p/")), ME, rule).wait(0)
+    return Barrier(BarrierObjects(s3, "b", BarrierKeys("p/")), ME, rule).wait(0)
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def waited(s3, rule=RULE):
 )
 def test_a_fleet_meets_though_s3_is_busy_and_the_log_says_so_once(caplog, monkeypatch, call, what):
     monkeypatch.setattr(barrier._DICE, "uniform", lambda low, _high: low / 100)
-    s3 = MeetingS3(call, BUSY, 4)
+    s3 = BarrierS3(call, BUSY, 4)
 
     waited(s3)
 
@@ -127,7 +127,7 @@ def test_a_fleet_gives_up_at_once_what_no_attempt_mends(call, error, words):
     began = time.monotonic()
 
     with pytest.raises(BlackboardUnavailable, match=rf"below p/ is refused: .*{words}"):
-        waited(MeetingS3(call, error, None))
+        waited(BarrierS3(call, error, None))
 
     assert time.monotonic() - began < RULE.timeout_s / 2
 
@@ -137,15 +137,15 @@ def test_what_only_the_second_thread_is_refused_ends_the_wait_too(monkeypatch):
         if threading.current_thread().name == "gate":
             raise BlackboardUnavailable("refused")
 
-    monkeypatch.setattr(Meeting, "gate", only_there)
+    monkeypatch.setattr(BarrierObjects, "gate", only_there)
 
     with pytest.raises(BlackboardUnavailable, match="refused"):
-        waited(MeetingS3("put p/gates", BUSY, None))
+        waited(BarrierS3("put p/gates", BUSY, None))
 
 
 def test_a_barrier_that_s3_never_answers_says_why():
     with pytest.raises(BarrierTimeout, match=r"could not say that it is ready: the mark of step 0: .*SlowDown"):
-        waited(MeetingS3("put p/ready", BUSY, None), BarrierRule(0.005, 0.01, 1.0, timeout_s=0.0))
+        waited(BarrierS3("put p/ready", BUSY, None), BarrierRule(0.005, 0.01, 1.0, timeout_s=0.0))
 
 
 def test_a_heartbeat_says_what_the_instance_attempts_in_vain():

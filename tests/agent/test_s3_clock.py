@@ -6,10 +6,10 @@ from email.utils import format_datetime
 import pytest
 from support.agent_cloud import BUCKET
 
-from agent.board.meeting import Meeting
+from agent.board.barrier_objects import BarrierObjects
 from agent.board.s3_clock import S3Clock
 from agent.machine import host
-from contract.keys import MeetingPlace
+from contract.keys import BarrierKeys
 
 CONTENT = {"source": "169.254.169.123", "offset_s": 1e-5, "rms_offset_s": 2e-5, "is_synchronised": True}
 SECOND = 1_800_000_000
@@ -86,13 +86,13 @@ def test_an_instance_alone_is_warned_about_its_clock_too():
 
 
 def test_a_meeting_hears_the_dates_of_answers_and_of_refusals(cloud, monkeypatch):
-    meeting = Meeting(cloud.s3, BUCKET, MeetingPlace("runs/r/cells/c/meet/1/"))
+    barrier_objects = BarrierObjects(cloud.s3, BUCKET, BarrierKeys("runs/r/cells/c/meet/1/"))
 
-    assert meeting.gate(0) is None  # 404
-    low, high = meeting.s3_clock.ahead_s()
+    assert barrier_objects.gate(0) is None  # 404
+    low, high = barrier_objects.s3_clock.ahead_s()
     assert low <= 0 <= high
 
-    monkeypatch.setattr("agent.board.meeting.time.time", lambda: SECOND + 3600.0)
-    meeting.ready(0)
-    low, high = meeting.s3_clock.ahead_s()
+    monkeypatch.setattr("agent.board.barrier_objects.time.time", lambda: SECOND + 3600.0)
+    barrier_objects.ready(0)
+    low, high = barrier_objects.s3_clock.ahead_s()
     assert high - low == pytest.approx(1)

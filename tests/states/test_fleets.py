@@ -558,7 +558,7 @@ def test_an_instance_that_wrote_nothing_ends_its_cell_with_what_its_console_says
     stack, monkeypatch, latest, posted, words, ends, error
 ):
     board = two_launched_long_ago()
-    place = board.meet("0" * 32)
+    place = board.barrier("0" * 32)
     bucket.put(place.ready(0) + "i-2", {})
     bucket.put(f"{board.instances}AROA:i-2/heartbeat", {"state": "waiting"})
     states = {name: "terminated" if name in ends else "running" for name in ("i-1", "i-2")}
@@ -583,7 +583,7 @@ def two_launched_long_ago():
     setting = {"run": "r", "mount": {"kind": "root"}, "bucket": "b", "environment": "aws", "now": 1e9}
     bucket.put(board.job, measuring_job(cell=cell, gate_margin_s=1.0, **setting))
     bucket.put(board.fleet, {"instances": ["i-1", "i-2"], "expected": 2, "launched_at": time.time() - 901})
-    bucket.put(board.meeting, {"nonce": "0" * 32})
+    bucket.put(board.barrier_nonce, {"nonce": "0" * 32})
     return board
 
 
@@ -684,7 +684,7 @@ def test_instances_reach_each_other_only_if_a_leader_runs_the_command(stack, con
     for cell in plan_of(RUN)["cells"]:
         launch_fleet_function.handler({"run": RUN, "cell": cell["id"], "resource_ids": ["fs-1"]}, context)
         board = Board.of_cell(RUN, cell["id"])
-        rosters[cell["workload"]["name"]] = bucket.get(board.meet(bucket.get(board.meeting)["nonce"]).roster)
+        rosters[cell["workload"]["name"]] = bucket.get(board.barrier(bucket.get(board.barrier_nonce)["nonce"]).roster)
 
     led = boto3.client("ec2").describe_instances(InstanceIds=rosters["led"]["instances"])["Reservations"]
     described = {each["InstanceId"]: each for one in led for each in one["Instances"]}

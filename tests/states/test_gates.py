@@ -21,7 +21,7 @@ from matrix.terms.keys import Board
 
 FLEET = ["i-1", "i-2"]
 BOARD = Board.of_cell("r", "c")
-PLACE = BOARD.meet("0123456789abcdef" * 2)
+PLACE = BOARD.barrier("0123456789abcdef" * 2)
 CELL = {
     "id": "c", "storage": {"type": "ebs"}, "workload": {"type": "touch"}, "fleet": {"count": 2}, "image": "al2023",
     "file_system": "ebs", "root_volume_gib": 20, "points": [], "deadline_s": 1e6, "ready_within_s": 900.0,
@@ -39,7 +39,7 @@ def fleet(stack, monkeypatch):
     now = time.time()
     bucket.put(BOARD.job, job(run="r", mount={"kind": "root"}, bucket="results", environment="aws", now=now))
     bucket.put(BOARD.fleet, {"instances": FLEET, "expected": 2, "launched_at": now})
-    bucket.put(BOARD.meeting, {"nonce": "0123456789abcdef" * 2})
+    bucket.put(BOARD.barrier_nonce, {"nonce": "0123456789abcdef" * 2})
     monkeypatch.setattr(instances, "states", lambda ids: dict.fromkeys(ids, "running"))
 
 
@@ -174,7 +174,7 @@ def test_a_gate_that_an_instance_has_forged_fails_the_cell(fleet, context, monke
 
 
 def test_a_damaged_note_of_the_meeting_is_named(fleet, context, monkeypatch):
-    bucket.put(BOARD.meeting, {"nonce": 5})
+    bucket.put(BOARD.barrier_nonce, {"nonce": 5})
 
     with pytest.raises(InvalidDocument, match=r"meeting\.json: nonce"):
         poll(context, monkeypatch)
@@ -205,15 +205,15 @@ def test_a_launch_that_is_repeated_tells_the_same_meeting_and_another_cell_anoth
 
     assert launch(monkeypatch) == first
     assert launch(monkeypatch, "d") != first
-    nonce = bucket.get(BOARD.meeting)["nonce"]
-    assert f"MEETING={nonce}\n" in first
+    nonce = bucket.get(BOARD.barrier_nonce)["nonce"]
+    assert f"NONCE={nonce}\n" in first
     assert nonce not in json.dumps(bucket.get(BOARD.job))
 
 
 def test_who_meets_are_those_that_were_launched_and_not_those_that_were_asked_for(stack, monkeypatch):
     launch(monkeypatch)
 
-    assert bucket.get(BOARD.meet(bucket.get(BOARD.meeting)["nonce"]).roster) == {"instances": ["i-1", "i-2"]}
+    assert bucket.get(BOARD.barrier(bucket.get(BOARD.barrier_nonce)["nonce"]).roster) == {"instances": ["i-1", "i-2"]}
 
 
 @pytest.fixture

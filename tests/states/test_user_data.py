@@ -116,7 +116,7 @@ def test_the_user_data_of_every_scenario_fits_and_is_a_sound_script(scenario, sc
 def without_uris(text):
     """A script without what differs from cell to cell of a run."""
     return "\n".join(
-        line for line in text.splitlines() if not line.startswith(("JOB_URI=", "MEETING=", "WATCHDOG_MINUTES="))
+        line for line in text.splitlines() if not line.startswith(("JOB_URI=", "NONCE=", "WATCHDOG_MINUTES="))
     )
 
 
@@ -141,7 +141,7 @@ def executed(script, folder):
 
 def test_the_script_arms_the_watchdog_and_runs_the_agent_with_its_job(tmp_path):
     script = user_data(
-        bucket="b", agent_key="agents/0.pyz", job_key="runs/r/job.json", region="eu-west-1", lifetime_s=60, meeting="0a"
+        bucket="b", agent_key="agents/0.pyz", job_key="runs/r/job.json", region="eu-west-1", lifetime_s=60, nonce="0a"
     )
 
     calls = executed(script, tmp_path)
@@ -152,12 +152,12 @@ def test_the_script_arms_the_watchdog_and_runs_the_agent_with_its_job(tmp_path):
 
 
 @pytest.mark.parametrize("value", HOSTILE)
-@pytest.mark.parametrize("field", ["bucket", "agent_key", "job_key", "region", "meeting"])
+@pytest.mark.parametrize("field", ["bucket", "agent_key", "job_key", "region", "nonce"])
 def test_nothing_in_user_data_is_ever_a_command(field, value, tmp_path):
     canary = tmp_path / "CANARY"
     hostile = value.replace("CANARY", str(canary))
     facts = {"bucket": "b", "agent_key": "agents/0.pyz", "job_key": "runs/r/job.json", "region": "eu-west-1"}
-    facts |= {"meeting": ""}  # of an instance alone
+    facts |= {"nonce": ""}  # of an instance alone
     script = user_data(**(facts | {field: hostile}), lifetime_s=60)
 
     calls = executed(script, tmp_path)
@@ -165,7 +165,7 @@ def test_nothing_in_user_data_is_ever_a_command(field, value, tmp_path):
     assert not canary.exists()
     assert calls[0] == ["shutdown", "-h", "+1"]
     whole = facts | {field: hostile}
-    assert ["python3", "agent.pyz", f"s3://{whole['bucket']}/{whole['job_key']}", whole["meeting"]] in calls
+    assert ["python3", "agent.pyz", f"s3://{whole['bucket']}/{whole['job_key']}", whole["nonce"]] in calls
     assert ["python3", "-", f"s3://{whole['bucket']}/{whole['agent_key']}", "agent.pyz"] in calls
 
 

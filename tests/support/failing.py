@@ -22,7 +22,7 @@ class Failing:
         return self.answer
 
 
-class MeetingS3:
+class BarrierS3:
     """The client of a start barrier with failing calls; a gate exists as soon as it was put."""
 
     def __init__(self, call: str = "", error: BaseException | None = None, times: int | None = 0) -> None:

@@ -47,19 +47,19 @@ PATIENCE_S = 20.0
 
 def book(matrix: Matrix, region: str) -> PriceBook:
     """Return the price book with today's prices in it; after the first failed call the book's own prices stay."""
-    until, fresh = now() + PATIENCE_S, {}
+    until, found = now() + PATIENCE_S, {}
     try:
         for query in queries(matrix):
             if now() > until:
                 break
             usd = price_in(_products(query, region), query)
             if usd is not None:
-                fresh[query.name] = usd
+                found[query.name] = usd
     except (ClientError, BotoCoreError, ValueError, KeyError) as error:
         # No answer, no permission, or an answer of another shape: the book's prices are good enough to plan with.
         Logger().warning("planned with the price book", what="today's prices", reason=reason_of(error))
     today = datetime.fromtimestamp(now(), UTC).strftime("%Y-%m-%d")
-    return published_prices().refreshed(region, fresh, today)
+    return published_prices().refreshed(region, found, today)
 
 
 def _products(query: Query, region: str) -> list[Any]:

@@ -19,7 +19,7 @@ from matrix.terms.errors import ImageFailed
 from matrix.terms.keys import booted_image_key
 
 # Image names are unique in an account and region: of two runs that bake the same image, EC2 refuses the second.
-TAKEN = "InvalidAMIName.Duplicate"
+NAME_IN_USE = "InvalidAMIName.Duplicate"
 NOT_FOUND = ("InvalidAMIID.NotFound", "InvalidAMIID.Unavailable", "InvalidSnapshot.NotFound")
 
 
@@ -87,7 +87,7 @@ def create(plan: PlanDocument, instance: str, name: str, fingerprint: str) -> st
             InstanceId=instance, Name=name, TagSpecifications=[{"ResourceType": kind, "Tags": named} for kind in kinds]
         )
     except ClientError as error:
-        if error.response["Error"]["Code"] == TAKEN:
+        if error.response["Error"]["Code"] == NAME_IN_USE:
             return None
         raise
     return str(answer["ImageId"])

@@ -17,7 +17,7 @@ from matrix.input.pace import BOOT_ALLOWANCE_S
 from matrix.run.job import JobMaker, user_data
 from matrix.run.polling import ENDED_STATES
 from matrix.storages.models import metrics_of
-from matrix.terms.documents.job import FleetRecord, FleetVolumes, JobCell, JobDocument, MeetingRecord, Mount, Roster
+from matrix.terms.documents.job import BarrierRecord, FleetRecord, FleetVolumes, JobCell, JobDocument, Mount, Roster
 from matrix.terms.documents.parts import Fleet
 from matrix.terms.documents.plan import PlanDocument
 from matrix.terms.grouping import grouped
@@ -72,7 +72,7 @@ def launch(
                 job_key=board.job,
                 region=environ.region,
                 lifetime_s=cell["deadline_s"] + WATCHDOG_GRACE_S,
-                meeting=nonce,
+                nonce=nonce,
             ),
             work_volume=cell.get("work_volume"),
             subnets=subnets,
@@ -85,7 +85,7 @@ def launch(
         roster: Roster = {"instances": launched.instances}
         if is_connected:
             roster["addresses"] = _addresses(launched.instances)
-        bucket.put(board.meet(nonce).roster, roster)
+        bucket.put(board.barrier(nonce).roster, roster)
     volumes: FleetVolumes = {"volumes": _record_volumes(plan["run"], purpose, cell, launched.instances)}
     if cell["workload"].get("device"):
         # An agent writes only to raw disks that this document lists as its own.
@@ -146,9 +146,9 @@ def _have_ended(launched: Sequence[str]) -> bool:
 
 def _nonce(board: Board) -> str:
     """Return the launch's secret name. A repeated launch gets the same, because its user data must be equal."""
-    drawn: MeetingRecord = {"nonce": secrets.token_hex(16)}
-    bucket.put_if_absent(board.meeting, drawn)
-    return (bucket.read(board.meeting, MeetingRecord) or drawn)["nonce"]
+    drawn: BarrierRecord = {"nonce": secrets.token_hex(16)}
+    bucket.put_if_absent(board.barrier_nonce, drawn)
+    return (bucket.read(board.barrier_nonce, BarrierRecord) or drawn)["nonce"]
 
 
 def root_mount() -> Mount:

@@ -9,14 +9,14 @@ from aws.records import bucket
 from aws.stack import denials
 from aws.stack.clock import now
 from contract.gates import MAX_BYTES
-from contract.keys import FAILED, HEARTBEAT, RAW_LETTER, MeetingPlace, instance_of
+from contract.keys import FAILED, HEARTBEAT, RAW_LETTER, BarrierKeys, instance_of
 from matrix.input.pace import BOOT_ALLOWANCE_S
 from matrix.run import gates, heartbeats, polling
 from matrix.run.gates import OpenGate
 from matrix.run.heartbeats import Beat
 from matrix.run.polling import Fleet, Met, Progress, Seen
 from matrix.terms import sentences
-from matrix.terms.documents.job import FleetRecord, JobDocument, MeetingRecord
+from matrix.terms.documents.job import BarrierRecord, FleetRecord, JobDocument
 from matrix.terms.errors import (
     BarrierTimeout,
     CellTimeout,
@@ -39,7 +39,7 @@ class Watched:
     fleet: Fleet
     progress: Progress
     job: JobDocument
-    place: MeetingPlace | None  # None for an instance alone
+    place: BarrierKeys | None  # None for an instance alone
     opened_at: Mapping[int, float]  # when the gate of each step was opened, epoch seconds
 
 
@@ -47,7 +47,7 @@ def watch(board: Board) -> Watched:
     """Return the progress of a fleet; raises the reason (InstanceDied, QuotaExceeded, …) if it cannot finish."""
     job = _of(board.job, JobDocument)
     record = _of(board.fleet, FleetRecord)
-    place = board.meet(_of(board.meeting, MeetingRecord)["nonce"]) if job["barrier"] is not None else None
+    place = board.barrier(_of(board.barrier_nonce, BarrierRecord)["nonce"]) if job["barrier"] is not None else None
     fleet = Fleet(
         instances=tuple(record["instances"]),
         launched_at=record["launched_at"],
@@ -71,7 +71,7 @@ def watch(board: Board) -> Watched:
     except (BarrierTimeout, InstanceSilent, CellTimeout) as error:
         # An instance that is neither ready nor done gives the reason in its heartbeat.
         late = [name for name in fleet.instances if not seen.get(name, Seen()).is_done and not _is_ready(met, name)]
-        words = _stands(board, late or fleet.instances)
+        words = _statuses(board, late or fleet.instances)
         beats = [f"their heartbeats say: {words}"] if words else []
         # Before that they may still be booting.
         overdue = _mute(late, seen) if now() > fleet.launched_at + BOOT_ALLOWANCE_S else []
@@ -99,7 +99,7 @@ def _step_alone(fleet: Fleet, listing: Sequence[tuple[str, float]]) -> int | Non
     return beat.step if beat else None
 
 
-def _met(place: MeetingPlace, fleet: Fleet, opened_at: Mapping[int, float]) -> Met:
+def _met(place: BarrierKeys, fleet: Fleet, opened_at: Mapping[int, float]) -> Met:
     """Return the fleet's state at its start barrier. Raises GateForged if no agent of the fleet opened the last one."""
     last = max(opened_at, default=-1)
     if last >= 0:
@@ -108,7 +108,7 @@ def _met(place: MeetingPlace, fleet: Fleet, opened_at: Mapping[int, float]) -> M
     return Met(last, _ready_at(place, last + 1))
 
 
-def _ready_at(place: MeetingPlace, step: int) -> dict[str, float]:
+def _ready_at(place: BarrierKeys, step: int) -> dict[str, float]:
     """Return when each instance reported that it was ready for a step."""
     prefix = place.ready(step)
     return gates.instances_of(gates.read_names(prefix, bucket.listing(prefix)))
@@ -123,9 +123,9 @@ def _is_ready(met: Met | None, instance: str) -> bool:
     return met is not None and instance in met.ready_at
 
 
-def _stands(board: Board, instances: Collection[str]) -> str:
+def _statuses(board: Board, instances: Collection[str]) -> str:
     """Return the distinct states and problems in the heartbeats of the first of these instances."""
-    stands: dict[str, str] = {}
+    statuses: dict[str, str] = {}
     beats = [
         key
         for key, _ in bucket.listing(board.instances, RAW_LETTER)
@@ -133,9 +133,9 @@ def _stands(board: Board, instances: Collection[str]) -> str:
     ]
     for beat in filter(None, map(_beat, beats[:HEARTBEATS_READ])):
         words = f"{beat.state}: {' and '.join(beat.troubles)}" if beat.troubles else beat.state
-        if len(stands) < sentences.MAX_NAMED:
-            stands.setdefault(polling.alike(words), words)
-    return "; ".join(stands.values())
+        if len(statuses) < sentences.MAX_NAMED:
+            statuses.setdefault(polling.alike(words), words)
+    return "; ".join(statuses.values())
 
 
 def _beat(key: str, steps: int = heartbeats.MAX_STEPS) -> Beat | None:

@@ -1,7 +1,7 @@
 """Compare a run with the baseline or run that its matrix names, by the metrics that both have."""
 
 from aws.records import bucket
-from matrix.answer.comparing import beside, not_compared
+from matrix.answer.comparing import comparison_of, not_compared
 from matrix.answer.values import values_of
 from matrix.terms.documents.compared import BaselineDocument, ComparisonDocument
 from matrix.terms.documents.result import ResultDocument
@@ -26,4 +26,4 @@ def compared(summary: SummaryDocument, results: dict[str, ResultDocument], asked
     values = bucket.read(run_key(base, "summary.values.json"), ValuesDocument)
     if values is None:
         return not_compared(run, asked, f"the run {base} has no summary.values.json: it was not analysed", base)
-    return beside(values, values_of(summary, results), asked)
+    return comparison_of(values, values_of(summary, results), asked)

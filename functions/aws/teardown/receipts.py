@@ -79,11 +79,11 @@ def _written(run: str, write: Callable[[ReceiptDocument], None]) -> ReceiptDocum
         reasons: dict[str, list[str]] = {name: row.get(name, []) for name in ("unasked", "unfinished")}
         receipt = _receipt(run, at=float(row["at"]), sweep=_sweep_of(row), **reasons)
         write(receipt)
-        if stands(receipt):
+        if is_current(receipt):
             return receipt
 
 
-def stands(receipt: ReceiptDocument) -> bool:
+def is_current(receipt: ReceiptDocument) -> bool:
     """Return whether no later sweep has recorded another receipt."""
     return _sweep_of(table.receipt_row(receipt["run"])) == receipt["sweep"]
 

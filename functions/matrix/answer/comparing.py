@@ -316,7 +316,7 @@ THRESHOLD = 0.05
 MAX_CHANGES = 5
 
 
-def beside(base: ValuesDocument, values: ValuesDocument, asked: str) -> ComparisonDocument:
+def comparison_of(base: ValuesDocument, values: ValuesDocument, asked: str) -> ComparisonDocument:
     """Compare a run with another, by the rules of `matrix compare`; `asked` is the other run's name in its matrix."""
     try:
         compared = compare(base, values, threshold=THRESHOLD)

@@ -216,8 +216,8 @@ class Bill:
         if storage is None:
             return 0.0, True
         crossed = _crossed(point) if placing.pays_between_zones(storage) else 0.0
-        away = _cross_zone_share(cell, storage) if crossed is None else 0.0
-        if not (storage.is_billed_by_use or crossed or away):
+        cross_zone = _cross_zone_share(cell, storage) if crossed is None else 0.0
+        if not (storage.is_billed_by_use or crossed or cross_zone):
             return 0.0, True
         mounts = _counted(point)
         planned = _footprint(cell, point, storage, times * ran_of(cell))
@@ -234,7 +234,7 @@ class Bill:
         got = planned.read_requests * _times(read, planned.read_bytes) if planned else 0.0
         put = planned.put_requests * _times(written, planned.written_bytes) if planned else 0.0
         if crossed is None:
-            crossed = away * (moved_bytes(mounts) if mounts else read + written)
+            crossed = cross_zone * (moved_bytes(mounts) if mounts else read + written)
         read, written = storage.metered_bytes(mounts) or (read, written)
         moved = Amount.exactly(read), Amount.exactly(written)
         usage = Usage(NOTHING, *moved, NOTHING, Amount.exactly(got), Amount.exactly(put))

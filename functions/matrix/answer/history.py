@@ -12,7 +12,7 @@ from matrix.input.storage_names import cell_names
 from matrix.statistics.differing import benjamini_hochberg
 from matrix.statistics.sample_size import CONFIDENCE
 from matrix.statistics.series import MIN_BEFORE, Shift, new_value, trend
-from matrix.terms.documents.compared import Beside, ComparedPair
+from matrix.terms.documents.compared import ComparedPair, PublishedComparison
 from matrix.terms.documents.result import ResultDocument
 from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.documents.values import ValuesDocument
@@ -67,12 +67,12 @@ UNDECIDED = "cannot tell"
 class KeptRun:
     """A run: its summary, and the results of its cells by id.
 
-    `references` are published figures of the same points, from `matrix.published.beside`.
+    `references` are published figures of the same points, from `matrix.published.published_comparisons`.
     """
 
     summary: SummaryDocument
     results: Mapping[str, ResultDocument]
-    references: Sequence[Beside] = ()
+    references: Sequence[PublishedComparison] = ()
 
     @property
     def name(self) -> str:

@@ -8,7 +8,7 @@ instances' traffic in it.
 from collections.abc import Sequence
 
 from matrix.samples import cloudwatch
-from matrix.samples.file import Sample, Taken
+from matrix.samples.file import FileSample, Sample
 from matrix.samples.moved import BETWEEN, by_mount
 from matrix.storages.metrics import LayerPair
 from matrix.storages.models import metrics_of
@@ -25,14 +25,14 @@ MOSTLY = 0.8
 WRITTEN = ("bytes", "write_bytes")
 
 
-def of_samples(params: Params, samples: Sequence[Taken]) -> list[Layer]:
+def of_samples(params: Params, samples: Sequence[FileSample]) -> list[Layer]:
     """Return the ratios mount / programs and volumes / mount at one point.
 
     Each is a ratio of sums over all samples that have both counts. fio excludes its ramp from its own counts, but the
     kernel does not, so programs are left out if there is a ramp.
     """
-    taken = [(sample, by_mount(file, sample.counters)) for file, sample in samples]
-    mounts = [(sample, moved) for sample, moved in taken if moved]
+    counted = [(sample, by_mount(file, sample.counters)) for file, sample in samples]
+    mounts = [(sample, moved) for sample, moved in counted if moved]
     has_ramp = bool((params.get("options") or {}).get("ramp_time"))
     layers: list[Layer | None] = []
     for way in ("read", "write"):

@@ -11,7 +11,7 @@ from matrix.answer.steady_state import steadiness_of, steadiness_warnings
 from matrix.answer.tool_bound import tool_ceiling, tool_warnings
 from matrix.input.workloads import MODELS
 from matrix.samples.cloudwatch import without_series
-from matrix.samples.file import SampleFile, Taken, by_point
+from matrix.samples.file import FileSample, SampleFile, by_point
 from matrix.samples.histograms import Histogram, latency
 from matrix.samples.moved import moved_bytes, of_work, worked_bytes
 from matrix.samples.provenance import provenance
@@ -70,10 +70,10 @@ def cell_result(
     """
     count = cell["fleet"]["count"]
     ran = count if launched is None else launched
-    taken = by_point(files)
+    file_samples = by_point(files)
     points = [
         _point_result(
-            cell, point, taken.get(point["id"], []), (histograms or {}).get(point["id"], {}), ran, storage_zone
+            cell, point, file_samples.get(point["id"], []), (histograms or {}).get(point["id"], {}), ran, storage_zone
         )
         for point in cell["points"]
     ]
@@ -165,13 +165,13 @@ def without_samples(point: PointResult) -> PointResult:
 def _point_result(
     cell: PlanCell,
     point: Point,
-    taken: Sequence[Taken],
+    file_samples: Sequence[FileSample],
     histograms: Mapping[str, Sequence[Histogram]],
     ran: int,
     storage_zone: str | None,
 ) -> PointResult:
-    samples = [sample for _, sample in taken]
-    used_by_each = used(taken)
+    samples = [sample for _, sample in file_samples]
+    used_by_each = used(file_samples)
     repetitions = sorted({step["repetition"] for step in cell["steps"] if step["point"] == point["id"]})
     names = measured_names([sample.metrics for sample in samples])
     expected_n = (1 if cell["workload"].get("on") == "leader" else cell["fleet"]["count"]) * len(repetitions)
@@ -182,11 +182,16 @@ def _point_result(
         "params": point["params"],
         "metrics": {
             name: _metric_result(
-                name, known[name], taken, expected_n, is_primary=name == primary, is_shared=is_shared(cell["storage"])
+                name,
+                known[name],
+                file_samples,
+                expected_n,
+                is_primary=name == primary,
+                is_shared=is_shared(cell["storage"]),
             )
             for name in names
         },
-        "fleet": _fleet_rates(taken, repetitions, ran, storage_zone),
+        "fleet": _fleet_rates(file_samples, repetitions, ran, storage_zone),
         "overhead_share": median([sample.overhead_share for sample in samples]) if samples else 0.0,
         "use": use_of(used_by_each),
         "fleet_use": fleet_use_of(used_by_each),
@@ -195,7 +200,7 @@ def _point_result(
             for name, of_samples in sorted(histograms.items())
             if any(any(histogram.bins.values()) for histogram in of_samples)
         },
-        "samples": _columns(taken, names),
+        "samples": _columns(file_samples, names),
     }
     if label := point.get("label"):
         result["label"] = label
@@ -204,19 +209,19 @@ def _point_result(
         result["caches"] = " and ".join(sorted({words.partition(":")[0] for words in caches}))
     if cell.get("emulation"):
         result["emulated"] = True
-    elif passed := layers.of_samples(point["params"], taken):
+    elif passed := layers.of_samples(point["params"], file_samples):
         result["layers"] = passed
     if steadiness := steadiness_of(samples):
         result["steadiness"] = steadiness
-    if ceiling := tool_ceiling(point["id"], taken):
+    if ceiling := tool_ceiling(point["id"], file_samples):
         result["tool_ceiling"] = ceiling
     return result
 
 
 def _metric_result(
-    name: str, metric: Metric, taken: Sequence[Taken], expected_n: int, *, is_primary: bool, is_shared: bool
+    name: str, metric: Metric, file_samples: Sequence[FileSample], expected_n: int, *, is_primary: bool, is_shared: bool
 ) -> MetricResult:
-    rows = [(file.instance.id, s.repetition, s.metrics[name]) for file, s in taken if name in s.metrics]
+    rows = [(file.instance.id, s.repetition, s.metrics[name]) for file, s in file_samples if name in s.metrics]
     counted = {
         "unit": metric.unit,
         "higher_is_better": metric.higher_is_better,
@@ -229,20 +234,20 @@ def _metric_result(
     return cast("MetricResult", counted | percentiles([value for _, _, value in rows]) | described)
 
 
-def _columns(taken: Sequence[Taken], names: Sequence[str]) -> SampleColumns:
+def _columns(file_samples: Sequence[FileSample], names: Sequence[str]) -> SampleColumns:
     """Return all values of a point in columns, for comparisons and the charts of a report."""
     return {
-        "instance": [file.instance.id for file, _ in taken],
-        "repetition": [sample.repetition for _, sample in taken],
-        "started_at": [sample.work_span[0] for _, sample in taken],
-        "ended_at": [sample.work_span[1] for _, sample in taken],
-        "start_skew_s": [sample.start_skew_s for _, sample in taken],
-        "metrics": {name: [sample.metrics.get(name) for _, sample in taken] for name in names},
+        "instance": [file.instance.id for file, _ in file_samples],
+        "repetition": [sample.repetition for _, sample in file_samples],
+        "started_at": [sample.work_span[0] for _, sample in file_samples],
+        "ended_at": [sample.work_span[1] for _, sample in file_samples],
+        "start_skew_s": [sample.start_skew_s for _, sample in file_samples],
+        "metrics": {name: [sample.metrics.get(name) for _, sample in file_samples] for name in names},
     }
 
 
 def _fleet_rates(
-    taken: Sequence[Taken], repetitions: Iterable[int], count: int, storage_zone: str | None
+    file_samples: Sequence[FileSample], repetitions: Iterable[int], count: int, storage_zone: str | None
 ) -> list[FleetRate]:
     """Return the fleet's rates for each repetition that all launched instances finished.
 
@@ -258,7 +263,7 @@ def _fleet_rates(
     """
     rates: list[FleetRate] = []
     for repetition in repetitions:
-        of_fleet = [(file, sample) for file, sample in taken if sample.repetition == repetition]
+        of_fleet = [(file, sample) for file, sample in file_samples if sample.repetition == repetition]
         together = [sample for _, sample in of_fleet]
         if len(together) < count:
             continue

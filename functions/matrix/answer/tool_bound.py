@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from statistics import median
 
-from matrix.samples.file import Taken
+from matrix.samples.file import FileSample
 from matrix.terms.documents.result import PointResult, ToolCeiling
 from matrix.terms.findings.warnings import CellWarning, ToolBound
 from matrix.terms.metrics import METRICS
@@ -12,18 +12,18 @@ from matrix.terms.metrics import METRICS
 BOUND_SHARE = 0.5
 
 
-def tool_ceiling(point: str, taken: Sequence[Taken]) -> ToolCeiling | None:
+def tool_ceiling(point: str, file_samples: Sequence[FileSample]) -> ToolCeiling | None:
     """Return (ceiling of the tool without a storage, share of it that the point reached). None if unknown.
 
     Both are medians: of the instances' ceilings, and of all samples' shares of their own instance's ceiling.
     """
-    files = {file.instance.id: file for file, _ in taken}
+    files = {file.instance.id: file for file, _ in file_samples}
     ceilings = {
         # A command's own metrics have no calibrated limit, even if an instance claims one.
         instance: [each for each in file.calibration if point in each.points and each.metric in METRICS]
         for instance, file in files.items()
     }
-    calibrated = [(sample, ceiling) for file, sample in taken for ceiling in ceilings[file.instance.id]]
+    calibrated = [(sample, ceiling) for file, sample in file_samples for ceiling in ceilings[file.instance.id]]
     shares = [
         sample.metrics[ceiling.metric] / ceiling.value
         for sample, ceiling in calibrated

@@ -78,9 +78,9 @@ def check_matrix(document: object) -> CheckedMatrix:
         setting = re.split(r"[.\[]", problem.path, maxsplit=1)[0]
         if setting in _LISTS or setting not in wrong:
             problems.append(problem)
-    firm = [problem for problem in problems if not problem.is_warning]
-    if firm:
-        raise InvalidMatrix(_in_order(firm, document))
+    fatal = [problem for problem in problems if not problem.is_warning]
+    if fatal:
+        raise InvalidMatrix(_in_order(fatal, document))
     return CheckedMatrix(given.matrix, given.cells, problems)
 
 

@@ -221,8 +221,8 @@ def instances_reach_the_storages_zone(given: Given) -> Problems:
         why, placement = cell.storage.only_in_its_zone, cell.fleet.placement
         if why is None or placement is None:
             continue
-        is_away = placement == "spread" if isinstance(placement, str) else any(placement[1:])
-        if is_away:
+        is_elsewhere = placement == "spread" if isinstance(placement, str) else any(placement[1:])
+        if is_elsewhere:
             rule = f"cannot be done on {cell.storage.slug}: {why}"
             yield Problem("fleet.placement", placement, rule, "write same-az, or deployment regional")
             return

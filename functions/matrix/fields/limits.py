@@ -24,7 +24,7 @@ class Limit:
     unit: str
     source: str
     read: str = READ
-    firm: bool = True
+    is_firm: bool = True
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Span:
     unit: str
     source: str
     read: str = READ
-    firm: bool = True
+    is_firm: bool = True
 
 
 # --- EBS: model, CreateVolume -----------------------------------------------------------------------------------------
@@ -66,9 +66,9 @@ GP3_MIBPS_PER_IOPS = Limit(0.25, "MiB/s per IOPS", "EBS guide, gp3 volume perfor
 
 # Volumes from a snapshot: the rate at which blocks come from S3, and how much of it a region may have at once.
 EBS_INITIALIZATION_MIBPS = Span(100, 300, "MiB/s", "model, EbsBlockDevice VolumeInitializationRate")
-EBS_INITIALIZATION_MIBPS_AT_ONCE = Limit(5_000, "MiB/s", "EBS guide, quotas", firm=False)
+EBS_INITIALIZATION_MIBPS_AT_ONCE = Limit(5_000, "MiB/s", "EBS guide, quotas", is_firm=False)
 # Without a rate EBS promises none: terraform-aws-github-runner, issue 5163.
-EBS_LAZY_MIBPS = Limit(5, "MiB/s", "report", firm=False)
+EBS_LAZY_MIBPS = Limit(5, "MiB/s", "report", is_firm=False)
 # A fast restored volume takes one credit of its snapshot and zone: there are 1,024 / GiB, from 1 to 10.
 EBS_FAST_RESTORE_GIB = Limit(1_024, "GiB per credit", "EBS guide, volume creation credits")
 MAX_EBS_FAST_RESTORES = Limit(10, "volumes", "EBS guide, volume creation credits")
@@ -85,7 +85,7 @@ HDD_MIBPS_PER_TIB = {"st1": (40, 250, 500), "sc1": (12, 80, 250)}
 # --- EFS: model, CreateFileSystem; EFS guide, quotas ------------------------------------------------------------------
 EFS_PROVISIONED_MIBPS = Span(1, 3_414, "MiB/s", "model, CreateFileSystem ProvisionedThroughputInMibps")
 # Above 1,024 MiB/s the quota depends on the region and may have to be raised.
-EFS_PROVISIONED_USUAL_MIBPS = Limit(1_024, "MiB/s", "EFS guide, quotas that you can increase", firm=False)
+EFS_PROVISIONED_USUAL_MIBPS = Limit(1_024, "MiB/s", "EFS guide, quotas that you can increase", is_firm=False)
 EFS_CLIENT_MIBPS = Limit(500, "MiB/s", "EFS guide, performance: one client without efs-utils 2.0")
 EFS_CLIENT_ELASTIC_MIBPS = Limit(1_500, "MiB/s", "EFS guide, performance: one client, elastic, efs-utils 2.0")
 # Bursting: 50 KiB/s per GiB stored, at least 1 MiB/s; 100 MiB/s from credits, of which there are 2.1 TiB at first.
@@ -108,10 +108,10 @@ FSX_THROUGHPUT_MBPS = {
 # The model lists the values for SINGLE_AZ_1, SINGLE_AZ_2 and MULTI_AZ_1; for the HA types it gives only the range.
 FSX_THROUGHPUT_LISTED = frozenset({"SINGLE_AZ_1", "SINGLE_AZ_2", "MULTI_AZ_1"})
 # The model has 64 MB/s as the minimum; according to a report HA starts at 128.
-FSX_HA_1_LEAST_MBPS = Limit(128, "MB/s", "report", firm=False)
+FSX_HA_1_LEAST_MBPS = Limit(128, "MB/s", "report", is_firm=False)
 FSX_IOPS_PER_GIB = Limit(3, "IOPS/GiB", "model, DiskIopsConfiguration")
 # The model gives 200,000 per HA pair, reports between 160,000 and 400,000 by type; above the highest it is firm.
-FSX_IOPS_USUAL = Limit(160_000, "IOPS", "report", firm=False)
+FSX_IOPS_USUAL = Limit(160_000, "IOPS", "report", is_firm=False)
 MAX_FSX_IOPS = Limit(400_000, "IOPS", "FSx guide, performance: the highest of all deployment types")
 FSX_RECORD_KIB = (4, 8, 16, 32, 64, 128, 256, 512, 1_024)
 # By throughput capacity in MB/s: GB of the server's cache, in memory and (Single-AZ 2) on NVMe, burst MB/s of its
@@ -163,4 +163,4 @@ SFN_EVENTS = Limit(25_000, "events", "Step Functions guide, quotas: history of o
 
 # --- EC2 --------------------------------------------------------------------------------------------------------------
 # No quota: a fleet above it has not been seen to work with one RunInstances bucket of 1,000 (refilled at 2 per second).
-EC2_AT_ONCE = Limit(2_000, "instances", "EC2 guide, request throttling: RunInstances resource bucket", firm=False)
+EC2_AT_ONCE = Limit(2_000, "instances", "EC2 guide, request throttling: RunInstances resource bucket", is_firm=False)

@@ -62,8 +62,8 @@ def _of_image(given: str, image: Mapping[str, Any]) -> Problems:
     if size > ROOT_VOLUME_GIB:
         rule = f"has a root volume of {size} GiB; instances have one of {ROOT_VOLUME_GIB}"
         yield Problem(PATH, given, rule, f"make the image with a root volume of at most {ROOT_VOLUME_GIB} GiB")
-    if beside := sorted(volumes.keys() - {root}):
-        rule = f"brings volumes beside its root ({', '.join(beside)}): each instance would have and pay them"
+    if extra := sorted(volumes.keys() - {root}):
+        rule = f"brings volumes beside its root ({', '.join(extra)}): each instance would have and pay them"
         yield Problem(PATH, given, rule, "make the image with its root volume only")
 
 

@@ -312,8 +312,8 @@ class Planner:
             return Cost()
         use = self.work_of(cell).use
         gib = guessed((use.read_bytes.expected + use.written_bytes.expected) / 2**30)
-        crossing = Amount(gib.low * share.low, gib.expected * share.expected, gib.high * share.high)
-        return self.book.price("between_zones_gib").of(crossing)
+        crossed_gib = Amount(gib.low * share.low, gib.expected * share.expected, gib.high * share.high)
+        return self.book.price("between_zones_gib").of(crossed_gib)
 
     def _plan_cell(self, cell: Combination, launch: int, group: CellGroupCost, earlier: Earlier) -> PlannedCell:
         storage, workload, fleet, time = cell.storage, cell.workload, cell.fleet, self.work_of(cell).time

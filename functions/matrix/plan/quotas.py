@@ -118,12 +118,12 @@ def _needs(
     ]
     needed = []
 
-    def taken(fleet: Mapping[str, Any] | None, quota: Quota) -> float:
+    def claimed(fleet: Mapping[str, Any] | None, quota: Quota) -> float:
         return fleet["count"] * vcpus.get(fleet["instanceType"], 0) if fleet and _class_of_fleet(fleet) == quota else 0
 
     for quota in dict.fromkeys(_class_of_fleet(fleet) for fleet in chain(*fleets, filter(None, servers))):
         peaks = [
-            max(taken(fleet, quota) for fleet in group) + taken(server, quota)
+            max(claimed(fleet, quota) for fleet in group) + claimed(server, quota)
             for group, server in zip(fleets, servers, strict=True)
         ]
         needed.append(Need(quota, _largest(peaks, at_once), "lower the fleets' count or maxConcurrentFileSystems"))
@@ -168,17 +168,17 @@ def _volumes_of(cell: PlanCell) -> Counter[Quota]:
     if "work_volume" in cell:
         volumes.append((count, {**cell["work_volume"]}))
     volumes += [(number, dict(volume)) for number, volume in MODELS[storage["type"]].volumes_of(storage, count)]
-    taken: Counter[Quota] = Counter()
+    claimed: Counter[Quota] = Counter()
     for number, made in volumes:
         kind = made["volumeType"]
-        taken[EBS_STORAGE[kind]] += number * made["sizeGiB"] / 1_024
+        claimed[EBS_STORAGE[kind]] += number * made["sizeGiB"] / 1_024
         if kind in EBS_IOPS:
-            taken[EBS_IOPS[kind]] += number * (made.get("iops") or 0)
-    return taken
+            claimed[EBS_IOPS[kind]] += number * (made.get("iops") or 0)
+    return claimed
 
 
-def _largest_of_each(taken: Iterable[Counter[Quota]]) -> Counter[Quota]:
-    return reduce(or_, taken, Counter())
+def _largest_of_each(claimed: Iterable[Counter[Quota]]) -> Counter[Quota]:
+    return reduce(or_, claimed, Counter())
 
 
 def _largest(amounts: Iterable[float], count: int) -> float:

@@ -94,7 +94,7 @@ class SpotPrice:
 
 
 @dataclass(frozen=True)
-class Fresh:
+class ApiPrices:
     """Today's prices in one region, by name of the book or instance type."""
 
     region: str
@@ -113,7 +113,7 @@ class PriceBook:
     prices: dict[str, Price]
     instances: dict[str, Price]
     region: str = BOOK_REGION
-    fresh: Fresh | None = None
+    of_api: ApiPrices | None = None
     spot: dict[str, SpotPrice] = field(default_factory=dict)  # by instance type, if EC2 returned it
     unconfirmed: set[str] = field(default_factory=set)
     guessed: set[str] = field(default_factory=set)
@@ -122,7 +122,7 @@ class PriceBook:
 
     def for_region(self, region: str) -> "PriceBook":
         """Return the book as it applies in `region`, without doubts yet."""
-        return PriceBook(self.prices, self.instances, region, self.fresh, self.spot)
+        return PriceBook(self.prices, self.instances, region, self.of_api, self.spot)
 
     def refreshed(self, region: str, usd: Mapping[str, float], read: str) -> "PriceBook":
         """Return the book with prices of `region` that were read just now. They have no wider range and no warning.
@@ -137,7 +137,7 @@ class PriceBook:
                 believed[name] = Price(now_usd, booked.unit, "AWS Pricing API", read, confirmed=True)
             else:
                 refused.append(name)
-        return PriceBook(self.prices, self.instances, region, Fresh(region, believed, tuple(refused)), self.spot)
+        return PriceBook(self.prices, self.instances, region, ApiPrices(region, believed, tuple(refused)), self.spot)
 
     def with_spot(self, prices: Mapping[str, SpotPrice]) -> "PriceBook":
         """Return the book with Spot prices of its region. Prices outside of BELIEVABLE_SPOT are refused."""
@@ -147,7 +147,7 @@ class PriceBook:
             for name, price in prices.items()
             if least <= price.now / self.instance_hour(name).usd <= most and price.lowest > 0
         }
-        return PriceBook(self.prices, self.instances, self.region, self.fresh, believed)
+        return PriceBook(self.prices, self.instances, self.region, self.of_api, believed)
 
     def spot_hour(self, instance_type: str) -> Cost:
         """Return the cost of a Spot hour: from the price history if known, else shares of the on-demand price."""
@@ -158,31 +158,31 @@ class PriceBook:
             return Cost(on_demand.low * low, on_demand.expected * expected, on_demand.high * high)
         return Cost(known.lowest, known.now, max(on_demand.high, known.highest))
 
-    def _fresh(self, name: str) -> Price | None:
-        return self.fresh.prices.get(name) if self.fresh and self.fresh.region == self.region else None
+    def _api_price(self, name: str) -> Price | None:
+        return self.of_api.prices.get(name) if self.of_api and self.of_api.region == self.region else None
 
     def sources(self) -> str:
         """Return the sources of the used prices in words."""
-        fresh = [name for name in self._known if self._fresh(name)]
+        of_api = [name for name in self._known if self._api_price(name)]
         months = [price.read for price in (*self.prices.values(), *self.instances.values())]
         of_book = f"the price list of {min(months)} to {max(months)}"
-        if not fresh:
+        if not of_api:
             return f"all prices are from {of_book}: the Pricing API was not asked or gave none"
-        today = max(self._known[name].read for name in fresh)
+        today = max(self._known[name].read for name in of_api)
         return (
-            f"{len(fresh)} of {len(self._known)} prices are from the Pricing API ({today}), the others from {of_book}"
+            f"{len(of_api)} of {len(self._known)} prices are from the Pricing API ({today}), the others from {of_book}"
         )
 
     def price(self, name: str) -> Price:
         """Return a price by its name in prices.json."""
         if name not in self._known:
-            self._known[name] = self._fresh(name) or self._judged(name, self.prices[name])
+            self._known[name] = self._api_price(name) or self._judged(name, self.prices[name])
         return self._known[name]
 
     def instance_hour(self, instance_type: str) -> Price:
         """Return the on-demand price of an hour of Linux; of an unknown family or an unknown .metal, a guess."""
         if instance_type not in self._known:
-            self._known[instance_type] = self._fresh(instance_type) or self._instance_hour(instance_type)
+            self._known[instance_type] = self._api_price(instance_type) or self._instance_hour(instance_type)
         return self._known[instance_type]
 
     def _instance_hour(self, instance_type: str) -> Price:
@@ -204,8 +204,8 @@ class PriceBook:
         doubts: list[tuple[str, str]] = []
         if self.elsewhere:
             doubts.append((self.region, f"prices are those of {BOOK_REGION}; the range is widened for another region"))
-        if self.fresh and self.fresh.refused:
-            names = ", ".join(self.fresh.refused)
+        if self.of_api and self.of_api.refused:
+            names = ", ".join(self.of_api.refused)
             doubts.append(
                 (names, "the Pricing API's answer is too far from the book to be believed; the book's is used")
             )

@@ -42,8 +42,8 @@ class Ended:
 
 def subject(ended: Ended, summary: SummaryDocument | None, comparison: ComparisonDocument | None = None) -> str:
     how = ENDS[ended.status] if summary is None or ended.status != "SUCCEEDED" else summary["status"]
-    beside = f", {describe_comparison_briefly(comparison)}" if comparison else ""
-    return f"Storage Matrix: {ended.run} {how}{beside}"[:LONGEST_SUBJECT]
+    about_base = f", {describe_comparison_briefly(comparison)}" if comparison else ""
+    return f"Storage Matrix: {ended.run} {how}{about_base}"[:LONGEST_SUBJECT]
 
 
 def lines(
@@ -76,15 +76,15 @@ def _has_rest(ended: Ended, summary: SummaryDocument | None) -> bool:
 
 def _answer(summary: SummaryDocument, comparison: ComparisonDocument | None) -> list[str]:
     decision = summary.get("decision")
-    beside = comparison_lines(comparison) if comparison else []
-    lines = [describe_state(summary), *beside]
+    about_base = comparison_lines(comparison) if comparison else []
+    lines = [describe_state(summary), *about_base]
     if decision:
         names = brief_names((cell["file_system"], cell["storage"]) for cell in summary["cells"])
 
         def name(candidate: Candidate) -> str:
             return names[candidate["file_system"]]
 
-        lines += [headline(decision, name), *[*caveats(decision, name)][: MAX_CAVEATS - bool(beside)]]
+        lines += [headline(decision, name), *[*caveats(decision, name)][: MAX_CAVEATS - bool(about_base)]]
     return lines + describe_failed(summary).splitlines()[:1]
 
 

@@ -22,7 +22,7 @@ _USER_DATA = """\
 # Storage Matrix: run one job, then end this instance.
 AGENT_URI={agent_uri}
 JOB_URI={job_uri}
-MEETING={meeting}
+NONCE={nonce}
 WATCHDOG_MINUTES={watchdog_minutes}
 export AWS_DEFAULT_REGION={region} HOME=/root  # cloud-init gives scripts no HOME
 
@@ -40,7 +40,7 @@ cd /opt/storage-matrix || exit 1
 python3 - "$AGENT_URI" agent.pyz <<'END' || exit 1
 {fetch}END
 echo "${{AGENT_URI##*/}}" | sed 's/\\.pyz$/  agent.pyz/' | sha256sum --check || exit 1
-python3 agent.pyz "$JOB_URI" "$MEETING"
+python3 agent.pyz "$JOB_URI" "$NONCE"
 """
 
 # Gets one object by the role's keys with nothing but Python 3.9. The request is signed here (Signature Version 4): no
@@ -101,10 +101,10 @@ for pause_s in (1, 2, 4, 8, 16, 30, 30, 30, None):
 """
 
 
-def user_data(*, bucket: str, agent_key: str, job_key: str, region: str, lifetime_s: float, meeting: str = "") -> str:
+def user_data(*, bucket: str, agent_key: str, job_key: str, region: str, lifetime_s: float, nonce: str = "") -> str:
     """Return the script that an instance runs at its first boot.
 
-    `meeting` is the nonce in the keys of this launch's start barriers. It keeps fleets apart, but is not a secret: all
+    `nonce` is the nonce in the keys of this launch's start barriers. It keeps fleets apart, but is not a secret: all
     who can read the account's user data can see it. The role limits other reads.
 
     `lifetime_s`: after this time the operating system shuts the instance down.
@@ -113,7 +113,7 @@ def user_data(*, bucket: str, agent_key: str, job_key: str, region: str, lifetim
         fetch=FETCH,
         agent_uri=shlex.quote(f"s3://{bucket}/{agent_key}"),
         job_uri=shlex.quote(f"s3://{bucket}/{job_key}"),
-        meeting=shlex.quote(meeting),
+        nonce=shlex.quote(nonce),
         watchdog_minutes=math.ceil(lifetime_s / 60),
         region=shlex.quote(region),
     )

@@ -217,16 +217,16 @@ class SampleFile(Claims):
     samples: list[Sample] = Field(max_length=10_000)
 
 
-class Taken(NamedTuple):
+class FileSample(NamedTuple):
     """A sample, and the file of the instance that took it."""
 
     file: SampleFile
     sample: Sample
 
 
-def by_point(files: Iterable[SampleFile]) -> dict[str, list[Taken]]:
+def by_point(files: Iterable[SampleFile]) -> dict[str, list[FileSample]]:
     """Return the samples of all instances by point, in the order of the files; one pass serves all points."""
-    return grouped((sample.point, Taken(file, sample)) for file in files for sample in file.samples)
+    return grouped((sample.point, FileSample(file, sample)) for file in files for sample in file.samples)
 
 
 def _is_within(sample: Sample) -> bool:
@@ -256,8 +256,8 @@ def read_samples(
         raise InvalidSamples(f"samples.json: {where or 'the whole file'}: {first['msg']}") from error
     if uploaded.cell != cell or uploaded.instance.id != instance:
         raise InvalidSamples(f"samples.json claims to be of {uploaded.instance.id!r} in cell {uploaded.cell!r}")
-    taken = Counter((sample.point, sample.repetition) for sample in uploaded.samples)
-    twice = [f"{point!r}, repetition {repetition}" for (point, repetition), times in taken.items() if times > 1]
+    counts = Counter((sample.point, sample.repetition) for sample in uploaded.samples)
+    twice = [f"{point!r}, repetition {repetition}" for (point, repetition), times in counts.items() if times > 1]
     if twice:
         raise InvalidSamples(f"samples.json has a step twice: {twice[0]}")
     reversed_ = next((sample for sample in uploaded.samples if sample.ended_at < sample.started_at), None)

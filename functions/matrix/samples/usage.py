@@ -12,7 +12,7 @@ import numpy as np
 from matrix.terms.grouping import grouped
 
 if TYPE_CHECKING:
-    from matrix.samples.file import Sample, SampleFile, Taken
+    from matrix.samples.file import FileSample, Sample, SampleFile
 
 MB, MIB = 1e6, 2.0**20
 # Counters with a rate of the same name, such as `disk_read_bytes_per_s`.
@@ -41,9 +41,9 @@ class Used(NamedTuple):
     figures: dict[str, float]
 
 
-def used(taken: Iterable["Taken"]) -> list[Used]:
+def used(file_samples: Iterable["FileSample"]) -> list[Used]:
     """Return the use of each sample of a point."""
-    return [Used(sample, dict(_of_sample(file, sample))) for file, sample in taken]
+    return [Used(sample, dict(_of_sample(file, sample))) for file, sample in file_samples]
 
 
 def use_of(of_point: Iterable[Used]) -> dict[str, float]:

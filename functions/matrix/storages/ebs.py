@@ -504,7 +504,7 @@ def iops_fit_the_size(part: EbsStorage) -> Problems:
             "iops",
             f"needs at least {needed} GiB ({ratio.value:.0f} IOPS/GiB), got {part.size_gib}",
             f"write iops {allowed}, or sizeGiB {needed}",
-            is_warning=not ratio.firm,
+            is_warning=not ratio.is_firm,
         )
 
 

@@ -11,11 +11,11 @@ def earlier_runs_table(summary: SummaryDocument) -> Table:
     """Return first the cells with an earlier run's result, then the cells with unused samples of an earlier run."""
     cells = summary.get("cells", [])
     return Table.of(
-        "From earlier runs", (TableColumn("Cell", "id"), "What"), [*_taken(cells), *_left(cells)], grouped_by=1
+        "From earlier runs", (TableColumn("Cell", "id"), "What"), [*_reused(cells), *_left(cells)], grouped_by=1
     )
 
 
-def _taken(cells: list[ResultDocument]) -> Iterator[tuple[str, str]]:
+def _reused(cells: list[ResultDocument]) -> Iterator[tuple[str, str]]:
     for cell in cells:
         if source := cell.get("taken_from"):
             yield cell["id"], f"result of run `{source['run']}`"

@@ -8,7 +8,7 @@ from matrix.terms.metrics import describe_measure
 from matrix.terms.quantities import ABSENT, quantity
 from matrix.terms.verdicts import is_taken
 
-TAKEN = "*"
+BEST = "*"
 
 
 def fleets_table(questions: Sequence[Question], names: Mapping[str, str], *, is_for_sale: bool) -> Table:
@@ -52,4 +52,4 @@ def _cell(question: Question, system: str, is_for_sale: bool) -> TableCell:
         return TableCell(figure, ranked["value"])
     is_best = is_taken(candidate, question)
     price = f"  {'~' if cost.get('is_assumed') else ''}{cost['usd']:,.2f}" if cost else ""
-    return TableCell(f"{figure}{price} {TAKEN if is_best else ' '}", ranked["value"], "good" if is_best else "")
+    return TableCell(f"{figure}{price} {BEST if is_best else ' '}", ranked["value"], "good" if is_best else "")

@@ -51,7 +51,7 @@ def _contents(
 ) -> list[object]:
     column, value = figure_column(question), ranked_of(each)["value"]
     cost = each["cost"] if cost_unit(question, decision) else None
-    whole_s, dear = each.get("fleet_s"), each.get("times_as_dear")
+    whole_s, cost_ratio = each.get("fleet_s"), each.get("times_as_dear")
     front = "; nothing is both cheaper and faster" if each["on_front"] and cost else ""
     return [
         f"{mark(each, question)}{name(each)}",
@@ -59,7 +59,7 @@ def _contents(
         interval_of(each, column),
         TableCell(ABSENT if whole_s is None else quantity(whole_s, "s"), whole_s),
         _cost_cell(cost, times=None),
-        TableCell(factor(dear) if cost and dear is not None else ABSENT, dear if cost else None),
+        TableCell(factor(cost_ratio) if cost and cost_ratio is not None else ABSENT, cost_ratio if cost else None),
         _cost_cell(cost, times=1),
         _cost_cell(cost, times=SPREAD),
         bottleneck_of(summary, each),

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from contract.keys import INSTANCES, VOLUMES, MeetingPlace
+from contract.keys import INSTANCES, VOLUMES, BarrierKeys
 
 # A run's name becomes part of keys, tags, paths and user data. Step Functions would also take dots, quotes and
 # brackets.
@@ -95,13 +95,13 @@ class Board:
         return f"{self.prefix}{VOLUMES}"
 
     @property
-    def meeting(self) -> str:
+    def barrier_nonce(self) -> str:
         """The secret name by which the instances of a launch meet; no instance may read it here."""
         return f"{self.prefix}meeting.json"
 
-    def meet(self, nonce: str) -> MeetingPlace:
+    def barrier(self, nonce: str) -> BarrierKeys:
         """The place of the start barriers of a launch."""
-        return MeetingPlace.below(self.prefix, nonce)
+        return BarrierKeys.below(self.prefix, nonce)
 
     @property
     def result(self) -> str:

@@ -198,10 +198,10 @@ def _at_cost(candidate: Candidate) -> str:
     cost = candidate["cost"]
     if cost is None:
         return ""
-    beside = f" and {cost['missing']}" if cost["missing"] else f" ({ASSUMED_BYTES})" if cost.get("is_assumed") else ""
+    caveat = f" and {cost['missing']}" if cost["missing"] else f" ({ASSUMED_BYTES})" if cost.get("is_assumed") else ""
     ratio = candidate.get("times_as_dear")
-    dear = f", {times(ratio)} the cheapest" if ratio is not None and ratio > DEARER else ""
-    return f", {describe_cost(cost)} per {cost['per']}{dear}{beside}"
+    ratio_words = f", {times(ratio)} the cheapest" if ratio is not None and ratio > DEARER else ""
+    return f", {describe_cost(cost)} per {cost['per']}{ratio_words}{caveat}"
 
 
 def _without_cost(_: Candidate) -> str:

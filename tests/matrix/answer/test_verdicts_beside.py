@@ -2,7 +2,7 @@
 
 import pytest
 
-from matrix.answer.comparing import beside, compare
+from matrix.answer.comparing import compare, comparison_of
 from matrix.terms.documents.compared import ComparisonDocument
 from matrix.terms.documents.reading import read
 
@@ -41,7 +41,7 @@ def values(run, *centers, environment="aws", repetitions=3):
 )
 def test_the_verdict_is_that_of_compare(before, after, how, verdict):
     base, run = values("base", *before, **how), values("run", *after, **how)
-    seen = beside(base, run, "base")
+    seen = comparison_of(base, run, "base")
     known = compare(base, run, threshold=0.05)
 
     assert read(ComparisonDocument, seen, "comparison.json")["verdict"] == verdict
@@ -53,7 +53,7 @@ def test_the_verdict_is_that_of_compare(before, after, how, verdict):
 
 def test_the_largest_change_for_the_worse_comes_first_and_five_are_kept():
     base, run = values("base", *[10.0] * 8), values("run", *[11.0 + number for number in range(7)], 1.0)
-    seen = beside(base, run, "base")
+    seen = comparison_of(base, run, "base")
 
     assert [change["verdict"] for change in seen["changes"]] == ["slower"] * 5
     assert seen["changes"][0]["ratio"] == pytest.approx(1.7)
@@ -65,14 +65,14 @@ def test_runs_of_several_launches_need_no_caution():
     for each in (base, run):
         [cell] = each["cells"]
         cell["is_relaunched"], cell["launches"] = True, [1 + number // 4 for number in range(12)]
-    seen = beside(base, run, "base")
+    seen = comparison_of(base, run, "base")
 
     assert seen["verdict"] == "slower"
     assert not seen["is_launched_once"]
 
 
 def test_emulated_storages_are_not_compared_with_measured_ones():
-    seen = beside(values("base", 10.0, environment="emulated"), values("run", 10.0), "base")
+    seen = comparison_of(values("base", 10.0, environment="emulated"), values("run", 10.0), "base")
 
     assert seen["verdict"] == "not-compared"
     assert seen["reason"]

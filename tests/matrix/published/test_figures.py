@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from matrix.published.beside import beside
 from matrix.published.figures import READ_AS_TWO, figures, load
+from matrix.published.published_comparisons import compared_rows
 
 IMAGE = "core-image-sato-sdk"
 
@@ -31,7 +31,7 @@ def build(count=100, mode="bursting", **changes):
 
 
 def test_the_same_build_on_the_same_fleet_stands_beside_the_published_one():
-    rows = {row["percentile"]: row for row in beside(run_of(build(), {"duration_s": 7198.0}, {"image": IMAGE}))}
+    rows = {row["percentile"]: row for row in compared_rows(run_of(build(), {"duration_s": 7198.0}, {"image": IMAGE}))}
 
     assert (rows["p50"]["published"], rows["p50"]["ratio"], rows["p50"]["comparable"]) == (7198, 1.0, True)
     assert rows["p90"]["ratio"] == pytest.approx(7198 / 8198)
@@ -40,7 +40,7 @@ def test_the_same_build_on_the_same_fleet_stands_beside_the_published_one():
 def test_another_release_does_not_compare():
     cell = build(workload={"type": "yocto", "release": "scarthgap"})
 
-    [row, *_] = beside(run_of(cell, {"duration_s": 7000.0}, {"image": IMAGE}))
+    [row, *_] = compared_rows(run_of(cell, {"duration_s": 7000.0}, {"image": IMAGE}))
 
     assert not row["comparable"]
     assert "release scarthgap, published with kirkstone" in row["why_not"]
@@ -63,7 +63,7 @@ def test_builds_on_fsx_compare_with_the_published_row_of_their_placement(more, p
     }  # fmt: skip
     fleet = {"instanceType": "m6i.4xlarge", "count": 200} | ({"placement": placement} if placement else {})
 
-    rows = beside(run_of(build(storage=storage, fleet=fleet), {"duration_s": 9000.0}, {"image": IMAGE}))
+    rows = compared_rows(run_of(build(storage=storage, fleet=fleet), {"duration_s": 9000.0}, {"image": IMAGE}))
 
     medians = [row for row in rows if row["percentile"] == "p50" and (row["comparable"] or row["why_not"] == why_not)]
     assert [row["published"] for row in medians] == published
@@ -77,7 +77,7 @@ def test_a_sweep_of_block_sizes_stands_beside_the_published_rows():
     }  # fmt: skip
     options = {"rw": "randwrite", "bs": "4K", "iodepth": 16, "numjobs": 16, "direct": 1, "runtime": 10}
 
-    (row,) = beside(run_of(cell, {"iops": 17585.0}, {"device": True, "options": options}))
+    (row,) = compared_rows(run_of(cell, {"iops": 17585.0}, {"device": True, "options": options}))
 
     assert (row["published"], row["ratio"]) == (17585, 1.0)
     assert row["why_not"] == ["on m6i.12xlarge, published on r5b.large", "sizeGiB 100, published with 54"]
@@ -89,7 +89,7 @@ def transfer_of(metrics=None, **changes):
     fleet = {"instanceType": "c5.2xlarge", "count": 1}
     params = {"tool": "cp+parallel", "files": 5000, "file_bytes": 2**20, "threads": 32, **changes}
     cell = {"storage": storage, "workload": {"type": "transfer", "tool": "cp+parallel"}, "fleet": fleet}
-    return beside(run_of(cell, metrics or {"mb_per_s": 140.2}, params))
+    return compared_rows(run_of(cell, metrics or {"mb_per_s": 140.2}, params))
 
 
 def test_a_transfer_stands_beside_the_published_one_of_the_same_tool():
@@ -117,7 +117,7 @@ def test_the_tutorial_compares_with_file_systems_of_more_than_200_mb_per_s(chang
     cell = {"storage": {"type": "efs"} | changes, "workload": {"type": "transfer"}, "fleet": fleet}
     params = {"tool": "cp", "files": 5000, "file_bytes": 2**20, "threads": 1}
 
-    (row,) = beside(run_of(cell, {"mb_per_s": 15.6}, params))
+    (row,) = compared_rows(run_of(cell, {"mb_per_s": 15.6}, params))
 
     assert row["comparable"] == is_comparable
     assert is_comparable or "may move more than 200 MB/s" in row["why_not"][0]
@@ -128,7 +128,7 @@ def throughput_of(instance_type, metrics, size=20 * 2**30):
     storage = {"type": "efs", "throughputMode": "provisioned", "provisionedThroughputMiBps": 256}
     fleet = {"instanceType": instance_type, "count": 1}
     cell = {"storage": storage, "workload": {"type": "instance-throughput"}, "fleet": fleet}
-    return beside(run_of(cell, metrics, {"total_bytes": size, "block_bytes": 2**20, "source": "zero"}))
+    return compared_rows(run_of(cell, metrics, {"total_bytes": size, "block_bytes": 2**20, "source": "zero"}))
 
 
 def test_burst_and_baseline_of_an_instance_stand_beside_those_of_the_same_type_only():
@@ -158,12 +158,12 @@ def test_each_figure_that_the_sources_tell_is_known_once():
 
 
 def test_what_the_authors_measured_later_stands_beside_ours_with_its_date():
-    elastic = beside(run_of(build(200, "elastic"), {"duration_s": 9175.0}, {"image": IMAGE}))
+    elastic = compared_rows(run_of(build(200, "elastic"), {"duration_s": 9175.0}, {"image": IMAGE}))
     more_iops = {
         "type": "fsx-openzfs", "deploymentType": "SINGLE_AZ_1", "storageCapacityGiB": 1024,
         "throughputCapacityMBps": 4096, "iops": 160000,
     }  # fmt: skip
-    fast = beside(run_of(build(100, storage=more_iops), {"duration_s": 6000.0}, {"image": IMAGE}))
+    fast = compared_rows(run_of(build(100, storage=more_iops), {"duration_s": 6000.0}, {"image": IMAGE}))
 
     assert [(row["date"], row["published"]) for row in elastic if row["percentile"] == "p50"] == [
         ("2023-02-05", 170 * 60 + 45), ("2023-05-07", 157 * 60 + 7), ("2023-08-10", 152 * 60 + 55),
@@ -178,7 +178,9 @@ def test_the_conditions_that_differ_are_said_and_what_a_source_omits_and_forbid_
         "Availability Zone": {"us-east-1a": 1, "us-east-1b": 1},
     }  # fmt: skip
     workload = {"type": "yocto", "release": "kirkstone", "container": "crops/poky:ubuntu-22.04", "buildDiskGiB": 50}
-    [row, *_] = beside(run_of(build(workload=workload, provenance=measured), {"duration_s": 7198.0}, {"image": IMAGE}))
+    [row, *_] = compared_rows(
+        run_of(build(workload=workload, provenance=measured), {"duration_s": 7198.0}, {"image": IMAGE})
+    )
 
     assert row["comparable"]
     assert row["differs"] == [
@@ -195,7 +197,7 @@ def test_the_conditions_that_differ_are_said_and_what_a_source_omits_and_forbid_
 def test_a_run_of_something_else_has_no_counterpart():
     cell = {"storage": {"type": "efs"}, "workload": {"type": "touch"}, "fleet": {"instanceType": "x", "count": 7}}
 
-    assert beside(run_of(cell, {"files_per_s": 1.0}, json.loads('{"files": 1}'))) == []
+    assert compared_rows(run_of(cell, {"files_per_s": 1.0}, json.loads('{"files": 1}'))) == []
 
 
 def reads_of(storage, **params):
@@ -203,7 +205,7 @@ def reads_of(storage, **params):
     cell = {"storage": storage, "workload": {"type": "read"}, "fleet": {"instanceType": "m5.xlarge", "count": 1}}
     known = {"access": "random", "threads": 7, "record_bytes": 8192, "page_bytes": 8192}
     known |= {"records_per_request": 1, **params}
-    return beside(run_of(cell, {"mb_per_s": 10.96}, known))
+    return compared_rows(run_of(cell, {"mb_per_s": 10.96}, known))
 
 
 def test_random_reads_of_objects_stand_beside_the_published_ones_of_another_client():
@@ -223,7 +225,7 @@ def test_a_command_by_the_sources_own_client_stands_beside_its_row_and_only_its_
         "fleet": {"instanceType": "m5.xlarge", "count": 1},
     }  # fmt: skip
 
-    [row] = beside(run_of(cell, {"mb_per_s": 2.0 * published}, params))
+    [row] = compared_rows(run_of(cell, {"mb_per_s": 2.0 * published}, params))
 
     assert (row["published"], row["ratio"]) == (published, 2.0)
     assert row["why_not"] == ["the source does not tell the instance type"]

@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from matrix.answer.decision import decide
-from matrix.published.beside import beside, is_counterpart
 from matrix.published.figures import (
     EBS_AMD,
     EBS_FIO,
@@ -23,6 +22,7 @@ from matrix.published.figures import (
     figures,
     load,
 )
+from matrix.published.published_comparisons import compared_rows, is_counterpart
 from matrix.published.runs import published_runs
 from matrix.report.markdown import to_markdown
 from matrix.report.page import render
@@ -60,14 +60,14 @@ def told_of(plans):
 
     @cache
     def told(**ways):
-        return [row for plan in plans.values() for row in beside(run_of(plan, **ways))]
+        return [row for plan in plans.values() for row in compared_rows(run_of(plan, **ways))]
 
     return lambda source, **ways: [row for row in told(**ways) if row["source"] == load(source)["source"]]
 
 
 @pytest.mark.parametrize("environment", ["local", "local-vm", "emulated"])
 def test_no_local_figure_is_held_against_a_published_one(plans, environment):
-    told = beside(run_of(plans["read-throughput"], environment=environment))
+    told = compared_rows(run_of(plans["read-throughput"], environment=environment))
 
     assert told
     assert not any(row["comparable"] for row in told)

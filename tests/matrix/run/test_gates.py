@@ -34,7 +34,7 @@ def test_emulated_machines_have_more_time_for_a_request_and_this_machine_less_be
 
 
 def test_marks_and_gates_are_read_by_the_names_that_agents_write():
-    place = Board.of_cell("r", "c").meet("0" * 32)
+    place = Board.of_cell("r", "c").barrier("0" * 32)
     named = ["0000.json", "0001.json", "1.json", "0002.txt", "x/0003.json", "٠٠٠٤.json", "00005.json"]
 
     opened = steps_of(read_names(place.gates, [(f"{place.gates}{name}", 5.0) for name in named]))

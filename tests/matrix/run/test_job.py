@@ -25,7 +25,7 @@ def test_user_data_is_valid_bash_and_arms_the_watchdog_before_anything_else():
 
     subprocess.run(["bash", "-n"], input=text.encode(), check=True)
     commands = [
-        line for line in text.splitlines() if line and not line.startswith(("#", "AGENT", "JOB", "MEETING", "export"))
+        line for line in text.splitlines() if line and not line.startswith(("#", "AGENT", "JOB", "NONCE", "export"))
     ]
     # 3,601 seconds are rounded up to 61 minutes, never down.
     assert commands[0] == "WATCHDOG_MINUTES=61"

@@ -63,8 +63,8 @@ def _allowances(evidence: Evidence) -> Iterator[Ceiling]:
             continue
         top = max(rates, key=lambda point: rates[point])
         shares = {point: 1.0 if rate >= MANY_PACKETS_PER_S else 0.0 for point, rate in rates.items()}
-        held = PacketsHeld(allowance=allowance, per_s=rates[top], point=top)
-        yield Ceiling(INSTANCE_NETWORK, shares, held, is_told=True)
+        packets = PacketsHeld(allowance=allowance, per_s=rates[top], point=top)
+        yield Ceiling(INSTANCE_NETWORK, shares, packets, is_told=True)
 
 
 def _network(evidence: Evidence) -> Iterator[Ceiling]:

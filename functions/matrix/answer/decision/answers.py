@@ -173,22 +173,22 @@ def _best_value(question: Question, slowdown: Callable[[Candidate], Slowdown], *
         if candidate is fastest or slowdown(candidate).low >= NEAR:
             continue
         # Also as slow as the end of its interval it has to cost less.
-        beside = slowdown(candidate)
-        if candidate.usd_at(beside.high / beside.ratio) < (fastest.usd or 0.0):
-            return _Choice(candidate) if beside.high < NEAR else _Choice(None, candidate)
+        slower_by = slowdown(candidate)
+        if candidate.usd_at(slower_by.high / slower_by.ratio) < (fastest.usd or 0.0):
+            return _Choice(candidate) if slower_by.high < NEAR else _Choice(None, candidate)
     return _Choice(fastest) if slowdown(others[0]).low > 1 / NEAR else _Choice(None, others[0], 1 / NEAR)
 
 
 def _by_value(fastest: Candidate, question: Question) -> Callable[[Candidate], Slowdown]:
     """Return the slowdown of a candidate as if its figure had no uncertainty."""
 
-    def beside(candidate: Candidate) -> Slowdown:
+    def slower_by(candidate: Candidate) -> Slowdown:
         ratio = _times_as_slow(candidate, fastest, question)
         # A figure of 0 has no ratio; equal ones are as fast.
         ratio = ratio or (1.0 if candidate.value == fastest.value else math.inf)
         return Slowdown(ratio, ratio, math.nextafter(ratio, 0.0))
 
-    return beside
+    return slower_by
 
 
 def _compare(fastest: Candidate, other: Candidate, question: Question) -> None:
@@ -218,14 +218,14 @@ def _ends(percentile: Percentile | None) -> tuple[float, float] | None:
 
 
 def _difference(fastest: Candidate, other: Candidate) -> findings.Difference:
-    beside = other.slowdown
-    if beside is None:
+    slower_by = other.slowdown
+    if slower_by is None:
         lacks = fastest.lacks or other.lacks
         if lacks and fastest.values and other.values:
             return TooFew(shortages=list(lacks))
         return NotTested()
-    kind = ShownSlower if beside.low >= NEAR else AsFast if beside.high < NEAR else Open
-    return kind(ratio=beside.ratio, low=beside.low, high=beside.high)
+    kind = ShownSlower if slower_by.low >= NEAR else AsFast if slower_by.high < NEAR else Open
+    return kind(ratio=slower_by.ratio, low=slower_by.low, high=slower_by.high)
 
 
 def _set_costs(question: Question, cheapest: float | None) -> None:

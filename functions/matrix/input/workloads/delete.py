@@ -15,7 +15,7 @@ from matrix.terms.metrics import latencies
 from matrix.terms.problems import Problems
 
 # Number of threads that create the files before the measurement; the plan includes their time.
-HANDS = 16
+WORKERS = 16
 # If `threads` is not given: 8 for each of the 8 vCPUs of the tutorial's instance.
 ASSUMED_THREADS = 64
 
@@ -60,8 +60,8 @@ class DeleteWorkload(Workload):
         if params["tool"] == "parallel":
             at_once = min(at_once, params["threads"] or ASSUMED_THREADS)
         most_per_s = min(TOOL_CEILING_PER_S["engine"], storage.effective_iops / clients.sharing(storage))
-        making_s = files / min(HANDS / storage.create_latency_s, most_per_s)
-        making_s += total_bytes / clients.bytes_per_s(storage, HANDS)
+        making_s = files / min(WORKERS / storage.create_latency_s, most_per_s)
+        making_s += total_bytes / clients.bytes_per_s(storage, WORKERS)
         deleting_s = files / min(at_once / storage.create_latency_s, most_per_s)
         written = 2 * files * METERED_REQUEST_BYTES + total_bytes
         return Footprint(making_s + deleting_s, written_bytes=written, stored_bytes=total_bytes)

@@ -31,7 +31,7 @@ MAX_MEANS = 8
 # S3 API: of a page of ListObjectsV2, of one DeleteObjects.
 MAX_KEYS = 1_000
 # As in agent/workloads/objects.py: threads that put objects before the measurement, objects read again after it.
-HANDS, READ_AGAIN = 16, 16
+WORKERS, READ_AGAIN = 16, 16
 # Requests by which the engine sees whether threads or processes suit: 0.1 s of them, and one more for each instance.
 PILOT = 10
 # Processor time of botocore for one request, on as many processors as the smallest usual instance has.
@@ -158,7 +158,7 @@ class ObjectsWorkload(OpenLoopModel):
             requests * CLIENT_S / min(PROCESSORS, params["threads"]),
             self.paced_s(params),
         )
-        making_s = each * max(storage.create_latency_s / HANDS, CLIENT_S) + size / bytes_per_s
+        making_s = each * max(storage.create_latency_s / WORKERS, CLIENT_S) + size / bytes_per_s
         return Footprint(
             working_s + doomed * making_s,
             read_bytes=(got + again) * size,

@@ -45,19 +45,19 @@ def sections(view: View, *, is_page: bool = True) -> list[Section]:
         ),
         Section("fleet", "The fleet: instance against instance", list(spreads(view))),
     ]
-    taken: set[str] = set()
+    seen: set[str] = set()
     kept = [
-        replace(section, charts=[_named(_marked(chart, view), taken) for chart in section.charts if chart.has_points])
+        replace(section, charts=[_named(_marked(chart, view), seen) for chart in section.charts if chart.has_points])
         for section in made
     ]
     return [section for section in kept if section.charts]
 
 
-def _named(chart: Chart, taken: set[str]) -> Chart:
+def _named(chart: Chart, seen: set[str]) -> Chart:
     """Number charts with equal ids, such as parts and long titles: the script finds their figures by id."""
     ids = (f"{chart.id}-{number}" if number > 1 else chart.id for number in count(1))
-    own = next(name for name in ids if name not in taken)
-    taken.add(own)
+    own = next(name for name in ids if name not in seen)
+    seen.add(own)
     return replace(chart, id=own) if own != chart.id else chart
 
 

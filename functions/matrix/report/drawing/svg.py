@@ -295,8 +295,8 @@ def _band(plot: Plot, series: Series) -> str:
         for x, low, high in ends
         if low is not None and high is not None
     ]
-    around = [*(high for _, high in known), *(low for low, _ in reversed(known))]
-    return f"{_path(around, is_stepped=False)}Z" if len(known) > 1 else ""
+    outline = [*(high for _, high in known), *(low for low, _ in reversed(known))]
+    return f"{_path(outline, is_stepped=False)}Z" if len(known) > 1 else ""
 
 
 def _has_line(series: Series) -> bool:

@@ -11,7 +11,7 @@ from typing_extensions import TypedDict
 from matrix.terms.documents.result import Interval
 
 
-class Beside(TypedDict):
+class PublishedComparison(TypedDict):
     """A figure of a run and the published one, with every objection to holding them against each other."""
 
     cell: str

@@ -180,7 +180,7 @@ class FleetVolumes(TypedDict):
     """Ids of the data volumes that were launched with each instance, by its id."""
 
 
-class MeetingRecord(TypedDict):
+class BarrierRecord(TypedDict):
     """meeting.json: by which secret name the instances of a launch meet."""
 
     nonce: str

@@ -12,12 +12,12 @@ from pydantic_core import from_json
 from matrix.terms.documents.compared import BaselineDocument, ComparisonDocument
 from matrix.terms.documents.job import (
     BakeRecord,
+    BarrierRecord,
     BootedImage,
     FleetRecord,
     FleetVolumes,
     Gate,
     JobDocument,
-    MeetingRecord,
     Roster,
 )
 from matrix.terms.documents.plan import PlanDocument
@@ -40,7 +40,7 @@ DOCUMENTS: dict[str, type] = {
     "job": JobDocument,
     "fleet": FleetRecord,
     "volumes": FleetVolumes,
-    "meeting": MeetingRecord,
+    "meeting": BarrierRecord,
     "roster": Roster,
     "gate": Gate,
     "recipe": BakeRecord,

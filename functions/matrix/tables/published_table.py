@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from matrix.tables.table import Table, TableCell, TableColumn
-from matrix.terms.documents.compared import Beside
+from matrix.terms.documents.compared import PublishedComparison
 from matrix.terms.quantities import ABSENT, quantity
 
 
@@ -28,12 +28,12 @@ COLUMNS = (
 )
 
 
-def beside_table(rows: Iterable[Beside]) -> Table:
+def published_table(rows: Iterable[PublishedComparison]) -> Table:
     """Return a row for each figure with a published one; the ratio stands there even if they are not comparable."""
     return Table.of("", COLUMNS, map(_contents, rows))
 
 
-def _contents(each: Beside) -> Sequence[object]:
+def _contents(each: PublishedComparison) -> Sequence[object]:
     ratio = each["ratio"]
     return (
         *(each["cell"], each["storage"], each["instances"], each["point"], each["metric"], each["unit"]),

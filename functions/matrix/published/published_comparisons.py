@@ -7,7 +7,7 @@ from matrix.input.storage_names import storage_label
 from matrix.plan import placing
 from matrix.published.conditions import Cell, differences
 from matrix.published.figures import PLACEMENTS, TUTORIAL, TUTORIAL_PERMITTED_MB_PER_S, Figure, figures, source_name
-from matrix.terms.documents.compared import Beside
+from matrix.terms.documents.compared import PublishedComparison
 from matrix.terms.documents.parts import Params, Part, Point
 from matrix.terms.documents.result import PointResult, ResultDocument
 from matrix.terms.documents.summary import SummaryDocument
@@ -17,10 +17,10 @@ from matrix.terms.names import point_labels
 AnyPoint: TypeAlias = Point | PointResult
 
 
-def beside(summary: SummaryDocument) -> list[Beside]:
+def compared_rows(summary: SummaryDocument) -> list[PublishedComparison]:
     """Return each figure of a run that has a published counterpart, with their ratio and every objection to it."""
     known = list(figures())
-    rows: list[Beside] = []
+    rows: list[PublishedComparison] = []
     for cell in summary.get("cells", []):
         points = cell.get("points") or []
         labels = point_labels(points)
@@ -67,7 +67,7 @@ def _row(
     point: PointResult,
     label: str,
     figure: Figure,
-) -> Beside:
+) -> PublishedComparison:
     metric = point["metrics"][figure.metric]
     ours = cast("float | None", metric.get(figure.percentile))
     against = list(objections(summary.get("environment"), cell, point, figure))

@@ -19,7 +19,7 @@ from contract.gates import MAX_BYTES
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from contract.keys import MeetingPlace
+    from contract.keys import BarrierKeys
 
 FORBIDDEN, EXISTS = 403, 412
 # A role without list permission gets 403 instead of 404 for a missing key, so both mean "not yet".
@@ -41,10 +41,10 @@ class Unanswered(Exception):
     is_retryable = True
 
 
-class Meeting:
+class BarrierObjects:
     """The objects of one start barrier."""
 
-    def __init__(self, client: Any, bucket: str, place: MeetingPlace) -> None:
+    def __init__(self, client: Any, bucket: str, place: BarrierKeys) -> None:
         """`client` makes one attempt a request."""
         self._client, self._bucket, self._place = client, bucket, place
         self.s3_clock = S3Clock()
