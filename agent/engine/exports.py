@@ -18,7 +18,7 @@ from agent.engine.objects import once
 
 if TYPE_CHECKING:
     # Object sizes by name on a page of a listing.
-    List = Callable[[], dict[str, int]]
+    Listing = Callable[[], dict[str, int]]
 
 # As functions/matrix/input/workloads/export.py counts the listings.
 LOOK_EACH_S = 1.0
@@ -40,8 +40,8 @@ def prepare(plan: dict[str, Any], contents: Contents, number: int) -> worker_poo
     client = once(lambda: new_client(new_session(plan["region"]), "s3", plan["threads"]))
     prefix = plan["prefixes"][number]
 
-    def listed() -> dict[str, int]:
-        return page_of(client, plan["bucket"], prefix)
+    def sizes() -> dict[str, int]:
+        return object_sizes(client, plan["bucket"], prefix)
 
     first = sum(plan["counts"][:number])
 
@@ -50,7 +50,8 @@ def prepare(plan: dict[str, Any], contents: Contents, number: int) -> worker_poo
         timed.start_ns = time.monotonic_ns()
         directory, count = plan["directories"][number], plan["counts"][number]
         closed = {str(n): write(f"{directory}/{n}", contents.block(KEPT, first + n, 0)) for n in range(count)}
-        seen = look(closed, listed, plan["file_bytes"], timed.start_ns + plan["at_most_s"] * worker_pool.SECOND_NS)
+        until_ns = timed.start_ns + plan["at_most_s"] * worker_pool.SECOND_NS
+        seen = wait_until_visible(closed, sizes, plan["file_bytes"], until_ns)
         for name in sorted(seen, key=lambda each: seen[each]):
             timed.due.append(closed[name])
             timed.ended.append(seen[name])
@@ -60,7 +61,7 @@ def prepare(plan: dict[str, Any], contents: Contents, number: int) -> worker_poo
     return loop
 
 
-def page_of(client: Any, bucket: str, prefix: str) -> dict[str, int]:
+def object_sizes(client: Any, bucket: str, prefix: str) -> dict[str, int]:
     """Return the sizes of the objects below a prefix by name: one page, since all files of a thread fit into one.
 
     A directory may be an object, too, whose key is the prefix: that would take the place of a file.
@@ -81,19 +82,23 @@ def write(path: str, content: bytes) -> int:
     return time.monotonic_ns()
 
 
-def look(closed: dict[str, int], listed: List, size: int, until_ns: int) -> dict[str, int]:
-    """List until all files are there with their size; when (monotonic ns) each was seen. Raises NotVisible."""
+def wait_until_visible(closed: dict[str, int], listing: Listing, size: int, until_ns: int) -> dict[str, int]:
+    """List until all files are there with their size; return when (monotonic ns) each was seen. Raises NotVisible.
+
+    `closed` are the files, and when each was closed.
+    """
     seen: dict[str, int] = {}
     due = time.monotonic()
     while True:
-        there = listed()
+        sizes = listing()
         now_ns = time.monotonic_ns()
         for name in closed.keys() - seen.keys():
-            if there.get(name) == size:
+            if sizes.get(name) == size:
                 seen[name] = now_ns
         if len(seen) == len(closed):
             return seen
         if now_ns > until_ns:
             raise NotVisible(f"{len(closed) - len(seen)} of {len(closed)} files were not objects in time")
-        due += LOOK_EACH_S
+        # After a slow listing none is made up for: each is billed, and shows no more than the next.
+        due = max(due + LOOK_EACH_S, time.monotonic())
         time.sleep(max(0.0, due - time.monotonic()))

@@ -28,7 +28,7 @@ def _unknown(target: Deployment, kind: str, name: str, listing: str) -> CommandE
     region = target.client("ec2").meta.region_name
     return CommandError(
         f"there is no {kind} {name} in {region}",
-        f"choose another --region or AWS_PROFILE; what is there: `aws {listing} --region {region}`",
+        f"choose another --region or AWS_PROFILE; to list what is there: `{listing} --region {region}`",
     )
 
 
@@ -42,7 +42,7 @@ def _volume(target: Deployment, name: str) -> "Subject":
     except ClientError as error:
         if not error.response["Error"]["Code"].startswith("InvalidVolume"):
             raise
-        raise _unknown(target, "volume", name, "ec2 describe-volumes") from None
+        raise _unknown(target, "volume", name, "aws ec2 describe-volumes") from None
     kind, size_gib = volume["VolumeType"], volume["Size"]
     storage = {"type": "ebs", "volumeType": kind, "sizeGiB": size_gib}
     # EC2 reports the IOPS of every type; a matrix has only provisioned ones.
@@ -66,19 +66,19 @@ def _efs(target: Deployment, name: str) -> "Subject | None":
 
     efs = target.client("efs")
     try:
-        [listed] = efs.describe_file_systems(FileSystemId=name)["FileSystems"]
+        [described] = efs.describe_file_systems(FileSystemId=name)["FileSystems"]
     except (efs.exceptions.FileSystemNotFound, efs.exceptions.BadRequest):
         return None  # ids of all kinds of FSx have the same form
     storage = {
         "type": "efs",
-        "performanceMode": listed["PerformanceMode"],
-        "throughputMode": listed["ThroughputMode"],
-        "deployment": "oneZone" if listed.get("AvailabilityZoneName") else "regional",
+        "performanceMode": described["PerformanceMode"],
+        "throughputMode": described["ThroughputMode"],
+        "deployment": "oneZone" if described.get("AvailabilityZoneName") else "regional",
     }
-    if "ProvisionedThroughputInMibps" in listed:
-        storage["provisionedThroughputMiBps"] = round(listed["ProvisionedThroughputInMibps"])
-    gib = listed["SizeInBytes"]["Value"] / 2**30
-    return Subject(name, EFS, storage, "EFS", gib, listed["CreationTime"].timestamp())
+    if "ProvisionedThroughputInMibps" in described:
+        storage["provisionedThroughputMiBps"] = round(described["ProvisionedThroughputInMibps"])
+    gib = described["SizeInBytes"]["Value"] / 2**30
+    return Subject(name, EFS, storage, "EFS", gib, described["CreationTime"].timestamp())
 
 
 def _fsx(target: Deployment, name: str) -> "Subject":
@@ -86,28 +86,23 @@ def _fsx(target: Deployment, name: str) -> "Subject":
 
     fsx = target.client("fsx")
     try:
-        [listed] = fsx.describe_file_systems(FileSystemIds=[name])["FileSystems"]
+        [described] = fsx.describe_file_systems(FileSystemIds=[name])["FileSystems"]
     except (fsx.exceptions.FileSystemNotFound, fsx.exceptions.BadRequest, ValueError):
-        raise _unknown(target, "file system", name, "efs describe-file-systems") from None
-    kind, size_gib = listed["FileSystemType"], listed.get("StorageCapacity", 0)
-    if kind not in ("OPENZFS", "ONTAP") or listed.get("StorageType", "SSD") != "SSD":
+        raise _unknown(
+            target, "file system", name, "aws efs describe-file-systems` or `aws fsx describe-file-systems"
+        ) from None
+    kind, size_gib = described["FileSystemType"], described.get("StorageCapacity", 0)
+    if kind not in ("OPENZFS", "ONTAP") or described.get("StorageType", "SSD") != "SSD":
         raise CommandError(
-            f"{name} is FSx {kind} on {listed.get('StorageType', 'SSD')}",
+            f"{name} is FSx {kind} on {described.get('StorageType', 'SSD')}",
             "of FSx only OpenZFS and NetApp ONTAP on SSD can be observed",
             ExitCode.BAD_INPUT,
         )
     if kind == "ONTAP":
-        storage, words = _ontap(size_gib, listed["OntapConfiguration"]), f"FSx for NetApp ONTAP ({size_gib} GiB)"
+        storage, label = _ontap(size_gib, described["OntapConfiguration"]), f"FSx for NetApp ONTAP ({size_gib} GiB)"
     else:
-        storage, words = _openzfs(size_gib, listed["OpenZFSConfiguration"]), "FSx for OpenZFS"
-    return Subject(
-        name,
-        FSX,
-        storage,
-        words,
-        float(listed["StorageCapacity"]),
-        listed["CreationTime"].timestamp(),
-    )
+        storage, label = _openzfs(size_gib, described["OpenZFSConfiguration"]), "FSx for OpenZFS"
+    return Subject(name, FSX, storage, label, float(size_gib), described["CreationTime"].timestamp())
 
 
 def _openzfs(size_gib: int, settings: Mapping[str, Any]) -> dict[str, Any]:

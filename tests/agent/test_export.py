@@ -58,14 +58,16 @@ def test_a_file_takes_from_its_close_until_a_listing_shows_it(measured, storage,
 
 def test_files_that_become_no_objects_in_time_fail_the_sample():
     with pytest.raises(exports.NotVisible, match="1 of 2 files"):
-        exports.look({"0": 1, "1": 1}, lambda: {"0": 5}, 5, until_ns=time.monotonic_ns() - 1)
+        exports.wait_until_visible({"0": 1, "1": 1}, lambda: {"0": 5}, 5, until_ns=time.monotonic_ns() - 1)
 
 
 def test_an_object_of_another_size_is_not_yet_the_file(monkeypatch):
     pages = [{"0": 3}, {}, {"0": 5}]
     monkeypatch.setattr(exports.time, "sleep", lambda _s: None)
 
-    seen = exports.look({"0": 1}, lambda: pages.pop(0), 5, until_ns=time.monotonic_ns() + worker_pool.SECOND_NS * 60)
+    seen = exports.wait_until_visible(
+        {"0": 1}, lambda: pages.pop(0), 5, until_ns=time.monotonic_ns() + worker_pool.SECOND_NS * 60
+    )
 
     assert seen.keys() == {"0"}
     assert pages == []
@@ -76,6 +78,6 @@ def test_as_many_files_as_a_thread_may_have_are_one_page_beside_the_object_of_th
     for number in range(1_000):
         cloud.s3.put_object(Bucket=BUCKET, Key=f"p/0/{number}", Body=b"x")
 
-    listed = exports.page_of(cloud.s3, BUCKET, "p/0/")
+    listed = exports.object_sizes(cloud.s3, BUCKET, "p/0/")
 
     assert listed == {str(number): 1 for number in range(1_000)}

@@ -11,7 +11,8 @@ from matrix.run.polling import alike
 
 # EC2 keeps 64 KB. An instance wrote them: they may be anything.
 MAX_LETTERS = 65_536
-LINES, LINE_MOST_LETTERS = 3, 200
+MAX_LINES, MAX_LINE_LETTERS = 3, 200
+# Terminal control sequences: colours and cursor moves (CSI), titles (OSC), others of two characters (ECMA-48).
 ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|.)")
 KERNEL_TIME = re.compile(r"^\[ *[0-9]+\.[0-9]+\] ")
 # Lines of each boot and shutdown without information about failures: systemd's successful jobs, cloud-init's tables and
@@ -23,6 +24,8 @@ NOISE = re.compile(
 )
 # Output of the user data, which cloud-init runs and prefixes.
 USER_DATA = re.compile(r"\bcloud-init\[[0-9]+\]: ")
+# Instances of one fleet mostly end for one reason, and each takes up to two calls of 5 s.
+MAX_ASKED = 3
 
 
 def last_lines(output: str) -> str:
@@ -33,18 +36,14 @@ def last_lines(output: str) -> str:
     """
     lines = [line for line in map(_plain, output[-MAX_LETTERS:].splitlines()) if line and not NOISE.search(line)]
     of_user_data = [number for number, line in enumerate(lines) if USER_DATA.search(line)]
-    shown = sorted({*of_user_data[-LINES:], *range(max(0, len(lines) - LINES), len(lines))})
-    return " | ".join(lines[number][:LINE_MOST_LETTERS] for number in shown)
+    shown = sorted({*of_user_data[-MAX_LINES:], *range(max(0, len(lines) - MAX_LINES), len(lines))})
+    return " | ".join(lines[number][:MAX_LINE_LETTERS] for number in shown)
 
 
 def _plain(line: str) -> str:
     """Return a line without terminal control characters, the kernel's time and wide gaps."""
     text = "".join(letter if letter.isprintable() else " " for letter in ESCAPES.sub("", line))
     return " ".join(KERNEL_TIME.sub("", text.strip()).split())
-
-
-# Instances of one fleet mostly end for one reason, and each takes up to two calls of 5 s.
-MAX_ASKED = 3
 
 
 def last_output(instances: Sequence[str]) -> list[str]:

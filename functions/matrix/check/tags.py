@@ -1,4 +1,7 @@
-"""Rules of AWS for the user's tags of a run's resources, with Storage Matrix's own tags counted."""
+"""What AWS allows in the tags that users give to a run's resources.
+
+Storage Matrix's own tags count, too: a resource may have 50 together.
+"""
 
 import unicodedata
 from collections.abc import Mapping
@@ -10,18 +13,17 @@ PREFIX = "storage-matrix:"
 NAME = "Name"
 # Name, stack, run, deadline, owner, file system, and the cell of an instance or the token of an FSx file system.
 MAX_OWN = 7
+MAX_GIVEN = int(limits.TAGS_PER_RESOURCE.value) - MAX_OWN
+FIELD = "tags"
+# EFS and FSx allow letters, numbers, separators (Unicode's categories) and these characters in keys and values (service
+# models, TagKey and TagValue). EC2 allows any.
+_CATEGORIES = ("L", "N", "Z")
+_PUNCTUATION = frozenset("_.:/=+-@")
 
 
 def is_own(key: str) -> bool:
     """Return whether Storage Matrix sets a tag with this key itself; keys of tags are case sensitive."""
     return key == NAME or key.startswith(PREFIX)
-
-
-# EFS and FSx allow these characters in keys and values (service models, TagKey and TagValue), EC2 allows any.
-_PUNCTUATION = frozenset("_.:/=+-@")
-_KINDS = ("L", "N", "Z")
-MAX_GIVEN = int(limits.TAGS_PER_RESOURCE.value) - MAX_OWN
-FIELD = "tags"
 
 
 def tag_problems(tags: Mapping[str, object]) -> Problems:
@@ -69,7 +71,7 @@ def _problems_of(path: str, key: str, value: object) -> Problems:
 def _text_problems(path: str, text: str, what: str, most: int) -> Problems:
     if len(text) > most:
         yield Problem(path, shorten(text), f"is a {what} of {len(text)} characters, of {most}", "write a shorter one")
-    wrong = [char for char in text if unicodedata.category(char)[0] not in _KINDS and char not in _PUNCTUATION]
+    wrong = [char for char in text if unicodedata.category(char)[0] not in _CATEGORIES and char not in _PUNCTUATION]
     if wrong:
         rule = f"is a {what} with {display(''.join(dict.fromkeys(wrong)))}, which EFS and FSx refuse"
         yield Problem(path, shorten(text), rule, "write letters, digits, spaces and _ . : / = + - @ only")

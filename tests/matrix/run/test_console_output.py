@@ -2,7 +2,7 @@
 
 import pytest
 
-from aws.ec2.console import LINE_MOST_LETTERS, last_lines
+from aws.ec2.console import MAX_LINE_LETTERS, last_lines
 
 # As Ubuntu prints with cloud-init 23.2 and systemd 249: times of the kernel, carriage returns, colours.
 UBUNTU = (
@@ -59,4 +59,4 @@ def test_what_a_stranger_prints_does_nothing_to_a_terminal_and_is_short():
 
     assert all(letter.isprintable() for letter in words)
     assert "PWN" not in words
-    assert len(words) <= 3 * LINE_MOST_LETTERS + 2 * len(" | ")
+    assert len(words) <= 3 * MAX_LINE_LETTERS + 2 * len(" | ")
