@@ -12,7 +12,7 @@ from cli.inputs import options
 from cli.messages import terminal
 from cli.messages.errors import UnknownRun
 from cli.tables import rich_tables
-from cli.target import past
+from cli.target import known_runs, past
 from cli.target.place import Place
 from matrix.terms.metrics import metric_title
 from matrix.terms.quantities import count_of, quantity
@@ -52,7 +52,8 @@ def history(
         known = sorted({each["id"] for run in runs for each in run.summary.get("cells", [])})
         near = [name for name in known if cell in name] or known
         shown = ", ".join(near[:MAX_NAMES]) or "none: `matrix run FILE` measures some"
-        raise UnknownRun(f"no run has measured a cell {cell}", f"cells that are known: {shown}")
+        meant = known_runs.meant(cell, known)
+        raise UnknownRun(f"no run has measured a cell {cell}", f"{meant} cells that are known: {shown}".strip())
     if as_json:
         terminal.print_json([track_document(track, runs) for track in tracks])
     else:

@@ -70,6 +70,9 @@ def reap(
     answer = service.reap(run, dry_run=dry_run, images=images, owner=owner, older_than_s=older_than_s)
     if run and not answer.get("deleted") and not answer.get("remaining"):
         _refuse_what_cannot_be_reaped(service, run)
+    if owner and not answer.get("deleted") and not answer.get("remaining"):
+        note = f"Warning: nothing has the owner {owner!r}, which is the `owner` of a matrix, letter for letter"
+        terminal.print_wrapped(terminal.stderr(), note)
     if not (run or images or owner or older_than):
         _name_what_runs(service)
     given = [

@@ -14,6 +14,7 @@ from cli.target.service import Service
 from cli.target.unfinished import resume_line
 from contract import retryable
 from matrix.terms.documents.receipt import ReceiptDocument
+from matrix.terms.quantities import count_of
 from matrix.terms.sentences import first_of, why_incomplete
 
 GIVE_UP_AT = 2
@@ -211,5 +212,5 @@ def _deleted(clean: CleanUp) -> str:
     if clean.receipt:
         totals = clean.receipt["totals"]
         among = f", among them {words(clean.deleted)}" if clean.deleted else ""
-        return f"{totals['gone']} of {totals['resources']} resources that it had created{among}"
+        return f"{totals['gone']} of {count_of(totals['resources'], 'resource')} that it had created{among}"
     return words(clean.deleted) or ("nothing (nothing was left)" if clean.is_complete else "nothing yet")

@@ -11,6 +11,7 @@ from matrix.terms.documents.receipt import ReceiptDocument
 from matrix.terms.documents.result import ResultDocument
 from matrix.terms.documents.samples import SamplesDocument
 from matrix.terms.documents.summary import SummaryDocument
+from matrix.terms.quantities import count_of
 from matrix.terms.sentences import why_incomplete
 
 # From agent/session.py: a sample that starts later gets a warning.
@@ -61,7 +62,7 @@ def _complete(evidence: Evidence) -> Iterator[Check]:
     receipt = evidence.receipt
     reasons, count = why_incomplete(receipt), receipt["totals"]["resources"]
     yield required(
-        "everything is gone", f"all of {count} resources seen gone", "; ".join(reasons) or "all",
+        "everything is gone", f"all of {count_of(count, 'resource')} seen gone", "; ".join(reasons) or "all",
         is_so=not reasons, fix=f"allow what was refused, then `matrix reap --run {receipt['run']} --stack NAME`",
     )  # fmt: skip
     for cell in evidence.plan["cells"]:

@@ -183,6 +183,7 @@ def test_a_misspelt_run_is_not_said_to_have_left_nothing(stack, matrix, nothing_
     assert "no run builds-l" in said.stderr
     assert "builds-1" in said.stderr
     assert matrix("reap", "--run", "builds-1", "--stack", "mine").stdout.strip() == "nothing to delete"
+    assert "nothing has the owner 'nobdy'" in matrix("reap", "--owner", "nobdy", "--stack", "mine").stderr
 
 
 def test_a_stack_of_something_else_is_refused(stack, matrix):

@@ -384,7 +384,7 @@ def test_objects_that_s3_keeps_are_an_error_and_not_a_success(stack, monkeypatch
     error = {"Key": f"{TOKEN}/_tags.json", "Code": "AccessDenied"}
     monkeypatch.setattr(client("s3"), "delete_objects", lambda **_: {"Errors": [error]})
 
-    with pytest.raises(FileSystemFailed, match=f"S3 keeps 1 objects of data/{TOKEN}, such as .*AccessDenied"):
+    with pytest.raises(FileSystemFailed, match=f"S3 keeps 1 object of data/{TOKEN}, such as .*AccessDenied"):
         s3.delete(made)
 
 

@@ -14,6 +14,7 @@ from aws.stack.environment import environment
 from aws.storages.base import Existing
 from matrix.terms.errors import FileSystemFailed
 from matrix.terms.keys import PREFIX_TAGS
+from matrix.terms.quantities import count_of
 
 OBJECTS_AT_ONCE = 1_000
 
@@ -63,7 +64,7 @@ def delete_objects(bucket: str, objects: Iterable[Mapping[str, Any]], where: str
     """Delete objects, or versions, as S3 has listed them. Raises FileSystemFailed for those that S3 refuses."""
     named = [{name: each[name] for name in ("Key", "VersionId") if name in each} for each in objects]
     if refused := client("s3").delete_objects(Bucket=bucket, Delete={"Objects": named, "Quiet": True}).get("Errors"):
-        raise FileSystemFailed(f"S3 keeps {len(refused)} objects {where}, such as {refused[0]}")
+        raise FileSystemFailed(f"S3 keeps {count_of(len(refused), 'object')} {where}, such as {refused[0]}")
 
 
 # Names of prefixes are tokens, in hexadecimal digits; a mark has another letter.

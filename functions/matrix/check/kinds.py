@@ -8,6 +8,7 @@ from matrix.input.workloads.metadata import MetadataWorkload
 from matrix.storages.ebs import EbsStorage
 from matrix.storages.models import MODELS, how_many
 from matrix.terms.problems import Problem, Problems, shorten
+from matrix.terms.quantities import count_of
 
 
 def instance_type_can_use_the_storage(given: Given) -> Problems:
@@ -136,7 +137,7 @@ def neighbours_can_be_read(given: Given) -> Problems:
             rule = f"{cell.storage.slug} is not a file system that instances share and cache"
             fix = f"exclude it for storage type {cell.storage.type}"
         elif field == "shift" and value >= count:
-            rule = f"{count} instances have no neighbour {value} places further"
+            rule = f"in a fleet of {count} no neighbour is {count_of(value, 'place')} further"
             fix = f"write shift {count - 1}" if count > 1 else "write a fleet of 2 or more instances"
         elif how_many(cell.storage.document) > 1:
             rule = f"a neighbour may be on another of the file systems of {cell.storage.slug}"

@@ -19,7 +19,7 @@ from matrix.storages.base import Storage
 from matrix.terms.findings.replication import advice, describe_counts, shortages_of
 from matrix.terms.metrics import latency_of
 from matrix.terms.problems import Problem, Problems
-from matrix.terms.quantities import number, rough_duration
+from matrix.terms.quantities import count_of, number, rough_duration
 from matrix.terms.sizes import format_size
 
 # fio's clock counts ms, the first and last are start and end. Below a second its rates are noise.
@@ -210,7 +210,7 @@ def _jobs(point: Mapping[str, Any]) -> int:
 
 
 def _describe_fleet(count: int) -> str:
-    return "1 instance reads" if count == 1 else f"{count} instances read"
+    return f"{count_of(count, 'instance')} read{'s' if count == 1 else ''}"
 
 
 def charged_bytes_are_known(given: Given) -> Problems:
@@ -253,9 +253,9 @@ def storage_is_not_overloaded(given: Given) -> Problems:
         storage, count, each = cell.storage, cell.fleet.count, cell.workload.assumed_bytes_per_s
         rule = (
             f"{storage.slug} is limited to {storage.bandwidth_bytes_per_s / 1e6:,.0f} MB/s"
-            f" ({storage.traits.ceilings.throughput}), but {count} instances of {cell.workload.slug} write"
-            f" {count * each / 1e6:,.0f} MB/s at the {each / 1e6:g} MB/s each that the plan assumes: the storage's"
-            " limit will be measured, not your command"
+            f" ({storage.traits.ceilings.throughput}), but {count_of(count, 'instance')} of {cell.workload.slug} would"
+            f" write {count * each / 1e6:,.0f} MB/s at the {each / 1e6:g} MB/s each that the plan assumes: the"
+            " storage's limit will be measured, not your command"
         )
         most = int(storage.bandwidth_bytes_per_s / each)
         fewer = f', or set "count": {most} at most' if most else ""

@@ -28,6 +28,7 @@ from matrix.input.workloads.transfer import SOURCE_BYTES_PER_S, TransferWorkload
 from matrix.storages.base import Storage
 from matrix.storages.models import MODELS
 from matrix.terms.problems import Problem, Problems, check, path_text, shorten
+from matrix.terms.quantities import count_of
 from matrix.terms.sentences import MAX_NAMED, first_of
 from matrix.terms.sizes import format_size
 
@@ -257,8 +258,8 @@ def server_takes_the_readers(given: Given) -> Problems:
 def _refused_readers(path: str, storage: Storage, workload: ReadWorkload, count: int) -> Problems:
     threads, of = max(workload.threads), storage.traits.words.label.lower()
     if storage.traits.most_readers and threads * count > storage.traits.most_readers:
-        rule = f"{count:,} instances of {threads:,} threads are {threads * count:,} readers of one {of}"
-        rule += f"; at most {storage.traits.most_readers:,}"
+        rule = f"{count_of(count, 'instance')} of {count_of(threads, 'thread')} are {threads * count:,} readers"
+        rule += f" of one {of}; at most {storage.traits.most_readers:,}"
         yield Problem(f"{path}.threads", threads, rule, "write fewer threads, or a smaller fleet")
     field = "recordsPerRequest" if workload.pages_per_request is None else "pagesPerRequest"
     at_once = [workload.pages_per_request] if workload.pages_per_request else workload.records_per_request

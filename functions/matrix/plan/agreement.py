@@ -9,6 +9,7 @@ import json
 from matrix.input.matrix import Agreed
 from matrix.price.book import BOOK_REGION, OTHER_REGION
 from matrix.terms.documents.plan import PlanDocument
+from matrix.terms.quantities import count_of
 
 # A difference of less than a cent does not matter.
 MIN_USD = 0.01
@@ -49,9 +50,10 @@ def difference(agreed: Agreed, plan: PlanDocument) -> str | None:
     if abs(usd - agreed.usd) > max(agreed.most_off * agreed.usd, MIN_USD):
         parts.append(f"it is expected to cost {usd:,.2f} USD, agreed to were {agreed.usd:,.2f}")
     if agreed.cells is not None and agreed.cells != count:
-        parts.append(f"it has {count:,} cells, agreed to were {agreed.cells:,}")
+        parts.append(f"it has {count_of(count, 'cell')}, agreed to were {agreed.cells:,}")
     elif agreed.digest is not None and agreed.digest != digest(plan):
-        parts.append(f"its {count:,} cells are others than those that were agreed to")
+        several = f"its {count:,} cells are others than those that were agreed to"
+        parts.append(several if count > 1 else "its cell is another than the one that was agreed to")
     if not parts:
         return None
     fix = f'write "agreed": {{"usd": {usd:.2f}}} into the matrix to agree, or answer `matrix run` without --yes'

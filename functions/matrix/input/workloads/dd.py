@@ -12,6 +12,7 @@ from matrix.storages.base import Ability, Need, Storage
 from matrix.terms.charges import PUT_PART_BYTES
 from matrix.terms.metrics import latencies
 from matrix.terms.problems import Problems
+from matrix.terms.quantities import count_of
 from matrix.terms.sizes import UNITS, format_size
 
 MAX_BLOCK_BYTES = UNITS["GiB"]
@@ -100,7 +101,7 @@ def blocks_fill_the_total(part: DdWorkload) -> Problems:
             for block in part.block_size:
                 if total % (threads * block):
                     whole = max(total // (threads * block), 1) * threads * block
-                    sum_ = f"{threads} threads * {format_size(block)} = {format_size(threads * block)}"
+                    sum_ = f"{count_of(threads, 'thread')} * {format_size(block)} = {format_size(threads * block)}"
                     rule = f"must be a multiple of {sum_}, {format_size(total)} is not"
                     yield part.problem(
                         "totalSize", rule, f'write "{format_size(whole)}", or other threads or blockSize'

@@ -15,6 +15,7 @@ from matrix.terms.charges import PUT_PART_BYTES
 from matrix.terms.metrics import latencies
 from matrix.terms.open_loop import HIGHEST_RATE
 from matrix.terms.problems import Problems
+from matrix.terms.quantities import count_of
 from matrix.terms.sizes import UNITS, format_size
 
 # A record begins with its number and checksum (16 bytes, agent/engine/records.py); each thread holds a page in memory.
@@ -211,7 +212,7 @@ def requests_are_whole(part: ReadWorkload) -> Problems:
                     if records % (asked * threads):
                         whole = max(records // (asked * threads), 1) * asked * threads
                         of_what = "a page has" if access == "sequential" else "recordsPerRequest"
-                        sum_ = f"{threads} threads * {asked} ({of_what}) = {threads * asked}"
+                        sum_ = f"{count_of(threads, 'thread')} * {asked} ({of_what}) = {threads * asked}"
                         rule = f"{access} reads need a multiple of {sum_}, {records} is not"
                         yield part.problem("records", rule, f"write {whole}")
                         return
