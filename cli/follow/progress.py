@@ -291,7 +291,7 @@ def _cell(row: ProgressRow, planned: CellProgress | None) -> CellProgress:
         steps=row.get("steps") or (planned.steps if planned else None),
         point=row.get("point") or "",
         instances=row.get("instances") or (planned.instances if planned else {}),
-        error=_error(row),
+        error=error_text(row.get("error")),
         fleet=planned.fleet if planned else "",
         labels=planned.labels if planned else {},
         points=planned.points if planned else (),
@@ -299,12 +299,7 @@ def _cell(row: ProgressRow, planned: CellProgress | None) -> CellProgress:
 
 
 def _file_system(row: ProgressRow) -> FileSystemProgress:
-    return FileSystemProgress(row["file_system"], row.get("state", ""), row.get("since"), _error(row))
-
-
-def _error(row: ProgressRow) -> str:
-    error = row.get("error")
-    return error_text(error) if error and not isinstance(error, str) else error or ""
+    return FileSystemProgress(row["file_system"], row.get("state", ""), row.get("since"), error_text(row.get("error")))
 
 
 def describe_time(now: RunProgress, at: float) -> str:

@@ -5,9 +5,9 @@ from rich.text import Text
 
 from cli.messages import terminal
 from cli.tables import result_tables, rich_tables
-from matrix.input.storage_names import brief_names
+from matrix.input.storage_names import candidate_names
 from matrix.tables.run_tables import answer_table
-from matrix.terms.documents.summary import Candidate, Decision, SummaryDocument
+from matrix.terms.documents.summary import Decision, SummaryDocument
 from matrix.terms.sentences import left_behind_lines
 from matrix.terms.verdicts import leading
 from matrix.text.endings import describe_failed, describe_state
@@ -47,16 +47,8 @@ def _next_command(summary: SummaryDocument, flag: str) -> str:
 
 
 def _show_answer(console: Console, summary: SummaryDocument, decision: Decision) -> None:
-    storages = [(cell["file_system"], cell["storage"]) for cell in summary["cells"]]
     # The first line says for all that they are emulated.
-    names, unmarked = brief_names(storages), brief_names(storages, mark="")
-
-    def name(candidate: Candidate) -> str:
-        return names[candidate["file_system"]]
-
-    def short(candidate: Candidate) -> str:
-        return unmarked[candidate["file_system"]]
-
+    name, short = candidate_names(summary), candidate_names(summary, mark="")
     questions = decision["questions"]
     terminal.print_wrapped(console, _state(summary))
     first = leading(questions)

@@ -101,7 +101,7 @@ class ProgressRow(TypedDict):
     steps: NotRequired[int | None]
     point: NotRequired[str | None]
     instances: NotRequired[dict[str, int] | None]
-    error: NotRequired[Failure | str | None]
+    error: NotRequired[Failure | None]
     # Only in the row of the plan: the budget, the amounts spent or reserved, and the reserved amounts by purpose.
     budget_usd: NotRequired[float | None]
     committed_usd: NotRequired[float]

@@ -35,7 +35,7 @@ from matrix.terms.findings.warnings import LaunchMissing, WarningDocument
 from matrix.terms.grouping import grouped
 from matrix.terms.ids import without_launch
 from matrix.terms.metrics import measured_names
-from matrix.terms.sentences import error_text
+from matrix.terms.sentences import reason_of
 
 # A launch's number and its result.
 Launch = tuple[int, ResultDocument]
@@ -272,9 +272,7 @@ def _outcome(launch: int, result: ResultDocument) -> LaunchOutcome:
 
 def _not_measured(launches: Sequence[Launch]) -> list[WarningDocument]:
     return [
-        LaunchMissing(
-            launches=[launch], of=len(launches), reason=error_text(result["error"]) or result["state"]
-        ).document
+        LaunchMissing(launches=[launch], of=len(launches), reason=reason_of(result)).document
         for launch, result in launches
         if result["state"] != "measured"
     ]

@@ -34,7 +34,7 @@ from matrix.terms.documents.result import (
 from matrix.terms.documents.summary import LeftBehind, SummaryDocument
 from matrix.terms.findings.warnings import CellWarning, FewerInstances, OfSamples, Overhead, WarningDocument
 from matrix.terms.metrics import Metric, measured_names, metrics_of
-from matrix.terms.sentences import of_fleet, warning_text
+from matrix.terms.sentences import of_fleet
 
 SCHEMA = 1
 # Share of a sample's time; above it the counters around the programs do not describe the work.
@@ -358,7 +358,7 @@ def run_summary(
         },
         "cost_usd": plan["totals"]["cost_usd"],
         "left_behind": list(left_behind),
-        "warnings": [warning_text(warning) for warning in plan["warnings"]],
+        "warnings": [f"{warning['path']}: {warning['message']}" for warning in plan["warnings"]],
     }
 
 

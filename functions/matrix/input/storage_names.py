@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from matrix.storages.base import Words
     from matrix.terms.documents.parts import StorageFields
+    from matrix.terms.documents.summary import Candidate, SummaryDocument
 
 # Behind the name of an emulated storage, so that no line can be quoted as a measured one.
 NOT_AWS = "(emulated, not AWS)"
@@ -76,6 +77,12 @@ def brief_names(storages: Iterable[tuple[str, StorageFields]], *, mark: str = NO
     `mark` stands behind those of emulated ones; without it, the place has to say once that all are emulated.
     """
     return _names(dict(storages), brief=True, mark=mark)
+
+
+def candidate_names(summary: SummaryDocument, *, mark: str = NOT_AWS) -> Callable[[Candidate], str]:
+    """Return what names the storage of a candidate, as all tables of a run do; for `mark` see `brief_names`."""
+    names = brief_names(((cell["file_system"], cell["storage"]) for cell in summary["cells"]), mark=mark)
+    return lambda candidate: names[candidate["file_system"]]
 
 
 def cell_names(cells: Iterable[Mapping[str, Any]]) -> dict[str, str]:

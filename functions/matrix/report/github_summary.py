@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from matrix.input.storage_names import brief_names
+from matrix.input.storage_names import candidate_names
 from matrix.tables.markdown_table import markdown_table
 from matrix.tables.table import Table, figures
 from matrix.terms.documents.summary import SummaryDocument
@@ -18,8 +18,8 @@ from matrix.terms.objectives import describe_limit, missed_questions, misses_obj
 from matrix.terms.quantities import ABSENT, count_of
 from matrix.terms.sentences import (
     ENVIRONMENT_NOTES,
-    error_text,
     left_behind_lines,
+    reason_of,
     receipt_sentence,
 )
 from matrix.terms.verdicts import leading
@@ -72,8 +72,7 @@ def _answer(summary: SummaryDocument) -> Iterator[str]:
     decision = summary.get("decision")
     first = leading(decision["questions"]) if decision else None
     if decision and first is not None:
-        names = brief_names((cell["file_system"], cell["storage"]) for cell in summary["cells"])
-        sentence = question_headline(decision["questions"][first], decision, lambda each: names[each["file_system"]])
+        sentence = question_headline(decision["questions"][first], decision, candidate_names(summary))
         yield f"**{inline(sentence)}.**"
 
 
@@ -105,7 +104,7 @@ def _failed(summary: SummaryDocument) -> Iterator[str]:
     failed = [cell for cell in summary["cells"] if cell["state"] != "measured"]
     if not failed:
         return
-    lines = [f"- {code(cell['id'])}: {inline(_cut(error_text(cell.get('error')) or cell['state']))}" for cell in failed]
+    lines = [f"- {code(cell['id'])}: {inline(_cut(reason_of(cell)))}" for cell in failed]
     more = [f"- and {len(failed) - MAX_FAILED} more"] if len(failed) > MAX_FAILED else []
     yield "\n".join(["**Not measured**", "", *lines[:MAX_FAILED], *more])
 

@@ -23,7 +23,7 @@ from matrix.terms.names import (
 from matrix.terms.objectives import describe_limit, misses_objective
 from matrix.terms.printable import printable
 from matrix.terms.quantities import ABSENT
-from matrix.terms.sentences import error_text
+from matrix.terms.sentences import reason_of
 from matrix.text.decisions import describe_question
 from matrix.text.rankings import describe_comparison
 
@@ -63,7 +63,7 @@ def _cases(cell: ResultDocument) -> Iterator[ET.Element]:
     group = ", ".join(filter(None, [cell["file_system"], describe_fleet(cell["fleet"]), describe_launch(cell)]))
     if cell["state"] != "measured":
         case = _case(group, cell["id"])
-        reason = _legal(error_text(cell.get("error")) or cell["state"])
+        reason = _legal(reason_of(cell))
         error = cell.get("error")
         kind = str(error["name"] if error else cell["state"])
         if cell["state"] == "failed":

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator
 
-from matrix.input.storage_names import cell_names
+from matrix.input.storage_names import candidate_names, cell_names
 from matrix.tables import receipt_text
 from matrix.tables.markdown_table import markdown_section, markdown_table
 from matrix.tables.percentiles import has_refused, percentile_tables
 from matrix.tables.run_tables import answer_table, other_tables
-from matrix.terms.documents.summary import Candidate, SummaryDocument
+from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.figures import NOT_CARRIED_NOTE
 from matrix.terms.markdown_text import code, inline
 from matrix.terms.measured import judged_metrics
@@ -52,11 +52,7 @@ def _answer(summary: SummaryDocument) -> Iterator[str]:
     decision = summary.get("decision")
     if not decision:
         return
-    names = cell_names(summary.get("cells", []))
-
-    def name(candidate: Candidate) -> str:
-        return names.get(candidate["cell"], candidate["storage"])
-
+    name = candidate_names(summary)
     yield from ("", f"**{inline(headline(decision, name))}**")
     if table := answer_table(summary, decision, name, MAX_COMPARISONS):
         yield from ("", f"{inline(table.title)}:", "", markdown_table(table))

@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 
-from matrix.input.storage_names import brief_names
+from matrix.input.storage_names import candidate_names
 from matrix.terms.documents.compared import ComparisonDocument
 from matrix.terms.documents.receipt import ReceiptDocument
-from matrix.terms.documents.summary import Candidate, SummaryDocument
+from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.quantities import money
 from matrix.terms.sentences import error_text, receipt_sentence, still_there_line
 from matrix.text.comparisons import comparison_lines, describe_comparison_briefly
@@ -79,11 +79,7 @@ def _answer(summary: SummaryDocument, comparison: ComparisonDocument | None) -> 
     about_base = comparison_lines(comparison) if comparison else []
     lines = [describe_state(summary), *about_base]
     if decision:
-        names = brief_names((cell["file_system"], cell["storage"]) for cell in summary["cells"])
-
-        def name(candidate: Candidate) -> str:
-            return names[candidate["file_system"]]
-
+        name = candidate_names(summary)
         lines += [headline(decision, name), *[*caveats(decision, name)][: MAX_CAVEATS - bool(about_base)]]
     return lines + describe_failed(summary).splitlines()[:1]
 

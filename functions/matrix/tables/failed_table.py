@@ -6,7 +6,6 @@ from matrix.tables.table import Table, TableColumn
 from matrix.terms.documents.result import ResultDocument
 from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.names import describe_workload, fleet_label, reading_order
-from matrix.terms.quantities import ABSENT
 from matrix.terms.sentences import NOT_PUBLISHED, reason_of
 
 HEADS = (
@@ -24,7 +23,7 @@ def failed_table(
     rows = [
         (
             cell["id"],
-            reason_of(cell.get("error")) or ABSENT,
+            reason_of(cell),
             NOT_PUBLISHED if is_published else str(cell.get("state")),
             name(cell),
             describe_workload(cell.get("workload") or {}),

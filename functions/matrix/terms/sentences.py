@@ -4,8 +4,8 @@ import json
 from collections.abc import Iterable
 
 from matrix.terms.documents.parts import Failure, Part
-from matrix.terms.documents.plan import PlanWarning
 from matrix.terms.documents.receipt import NotOurs, ReceiptDocument, ReceiptResource, ReceiptTotals
+from matrix.terms.documents.result import ResultDocument
 from matrix.terms.documents.summary import LeftBehind, SummaryDocument
 from matrix.terms.quantities import count_of, instant
 
@@ -48,9 +48,10 @@ def error_text(error: Failure | None) -> str:
     return ": ".join(filter(None, [name, error.get("subject"), error.get("message")]))
 
 
-def reason_of(error: Failure | None) -> str:
-    """Write an error, without its name where that repeats that there is no result."""
-    return error["message"] if error and error["name"] == NOT_PUBLISHED else error_text(error)
+def reason_of(cell: ResultDocument) -> str:
+    """Write why a cell has no result: its error, else its state. A name that repeats the state is left out."""
+    error = cell.get("error")
+    return error["message"] if error and error["name"] == NOT_PUBLISHED else error_text(error) or cell["state"]
 
 
 def message_of(cause: str) -> str:
@@ -135,16 +136,7 @@ def left_behind_lines(summary: SummaryDocument) -> list[str]:
 
 def still_there_line(left: LeftBehind) -> str:
     """Name a resource that may still exist and cost money."""
-    return f"still there: {left.get('kind', 'resource')} {left.get('id', left)}"
-
-
-def warning_text(warning: str | PlanWarning) -> str:
-    """Write a warning, which is a sentence or a document with path, value and message, as one line."""
-    if isinstance(warning, str):
-        return warning
-    where = warning.get("path") or warning.get("cell")
-    message = str(warning.get("message", warning))
-    return f"{where}: {message}" if where else message
+    return f"still there: {left['kind']} {left['id']}"
 
 
 MAX_NAMED = 5

@@ -7,7 +7,6 @@ from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.findings.warnings import CellWarning
 from matrix.terms.metrics import readable
 from matrix.terms.names import fleet_label
-from matrix.terms.sentences import warning_text
 
 
 @dataclass
@@ -61,7 +60,7 @@ def _names_of_rows(summary: SummaryDocument) -> dict[str, str]:
 
 def of_run(summary: SummaryDocument) -> list[str]:
     """List the warnings that are about the whole run."""
-    return [readable(warning_text(warning)) for warning in summary.get("warnings") or []]
+    return [readable(warning) for warning in summary.get("warnings") or []]
 
 
 def warning_lines(summary: SummaryDocument) -> list[str]:

@@ -12,7 +12,12 @@ CELL = {
     "points": [{"id": "p01", "params": {"threads": 1}}],
     "steps": [{"point": "p01", "repetition": 1}, {"point": "p01", "repetition": 2}],
 }  # fmt: skip
-PLAN = {"name": "n", "cells": [CELL], "totals": {"cost_usd": {"expected": 1.0}}, "warnings": [{"message": "careful"}]}
+PLAN = {
+    "name": "n",
+    "cells": [CELL],
+    "totals": {"cost_usd": {"expected": 1.0}},
+    "warnings": [{"path": "fleet", "message": "careful"}],
+}
 
 
 def samples(instance, rates, *, start=100.0, warnings=()):

@@ -252,10 +252,9 @@ def _counts_in_memory(cell: ResultDocument, point: PointResult) -> bool:
 
 
 def _absent(cell: ResultDocument, storage: str) -> Candidate:
-    why = reason_of(cell.get("error")) or str(cell.get("state"))
     return Candidate(
         cell=str(cell["id"]), point="", storage=storage, file_system=_system(cell), tail=None, median=None,
-        cost=None, values=None, lost=Failed(reason=why),
+        cost=None, values=None, lost=Failed(reason=reason_of(cell)),
     )  # fmt: skip
 
 
