@@ -67,7 +67,6 @@ WARNINGS: list[Example] = [
     {"code": "steady-late", "share": 0.38, "from_s": 40.0, "ratio": 0.62},
     {"code": "unreadable", "what": "latencies", "files": 1, "reason": "i-1: no JSON"},
     {"code": "unreadable", "what": "bundles", "files": 2, "reason": "i-1: no JSON"},
-    {"code": "unreadable", "what": "rates-over-time", "files": 1, "reason": "i-1: no JSON"},
     {"code": "no-bottleneck", "reason": "KeyError: 'p01'"},
     {"code": "of-samples", "text": "start was late", "samples": 1, "launches": [2, 3]},
     {"code": "of-source", "text": "identical to another row"},

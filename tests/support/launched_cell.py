@@ -13,7 +13,6 @@ from matrix.terms.keys import Board
 
 FLEET = ("i-1", "i-2")
 HISTOGRAMS = {"schema": 1, "unit": "ns", "histograms": {"create_lat": {"bins": {"1000": 64}}}}
-SERIES = {"schema": 1, "carrier": "disk_write_bytes", "seconds": [0, 1], "counted": {"disk_write_bytes": [0, 5e6]}}
 
 
 def launch_cell(context: Any, launched_at: float = 1.0) -> PlanCell:
@@ -41,7 +40,6 @@ def launch_cell(context: Any, launched_at: float = 1.0) -> PlanCell:
         for step in cell["steps"]:
             stem = f"{folder}/raw/{step['point']}-r{step['repetition']}"
             bucket.put(f"{stem}.histograms.json", HISTOGRAMS)
-            bucket.put(f"{stem}.series.json", SERIES)
     # The last of them has lived to put its latencies together.
     steps = {f"{step['point']}-r{step['repetition']}": HISTOGRAMS for step in cell["steps"]}
     bucket.put(f"{folder}/latencies-0000.json.gz", {"schema": 1, "steps": steps})

@@ -1,6 +1,6 @@
 """Shared by Analyse cell and Record failed cell: read the fleet's uploads, write the cell's result and its metrics."""
 
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -20,14 +20,14 @@ from contract import keys
 from contract.keys import RAW_LETTER, SAMPLES, instance_of, is_bundle
 from matrix.answer import bottleneck, layers
 from matrix.answer.results import cell_result, skipped_result, without_samples
-from matrix.samples import bundle, histograms, rates
+from matrix.samples import bundle, histograms
 from matrix.samples.file import MAX_BYTES, SampleFile, read_samples
 from matrix.samples.histograms import Histogram
 from matrix.samples.over_time import Sums
 from matrix.terms.documents.job import FleetRecord
 from matrix.terms.documents.parts import Failure
 from matrix.terms.documents.plan import PlanCell
-from matrix.terms.documents.result import OverTime, Rate, ResultDocument
+from matrix.terms.documents.result import OverTime, ResultDocument
 from matrix.terms.errors import InvalidSamples
 from matrix.terms.findings.warnings import NoBottleneck, Unreadable, WarningDocument
 from matrix.terms.keys import Board
@@ -169,27 +169,7 @@ def together_of(uploads: Uploads, files: Sequence[SampleFile]) -> Together:
     return Together(by_point, sums.of_points(), warnings)
 
 
-def curves_of(uploads: Uploads, files: Sequence[SampleFile]) -> tuple[dict[str, list[Rate]], list[WarningDocument]]:
-    """Return the rates over time of these samples, by point, and a sentence if some files are damaged.
-
-    Only rates.MAX_CURVES of a point, of the first instances and repetitions: a chart can show no more.
-    """
-    by_point: dict[str, list[Rate]] = {}
-    refused: list[str] = []
-    series = _first_of_each_point(_of_steps(uploads, files, keys.SERIES))
-    for step, text in _texts(series, rates.MAX_BYTES):
-        try:
-            curve = rates.read_curve(text)
-        except InvalidSamples as error:
-            refused.append(f"{step.instance}, {step.name}: {error}")
-            continue
-        by_point.setdefault(step.point, []).append({"instance": step.instance, "repetition": step.repetition, **curve})
-    return by_point, _unreadable(refused, "rates-over-time")
-
-
-def _unreadable(
-    found: Sequence[str], what: Literal["latencies", "bundles", "rates-over-time"]
-) -> list[WarningDocument]:
+def _unreadable(found: Sequence[str], what: Literal["latencies", "bundles"]) -> list[WarningDocument]:
     """Return a warning on files that cannot be read, with the reason of the first; empty if there are none."""
     return [Unreadable(what=what, files=len(found), reason=found[0]).document] if found else []
 
@@ -207,14 +187,6 @@ def _of_steps(uploads: Uploads, files: Sequence[SampleFile], kind: str) -> Itera
             for name in sample.raw:
                 if keys.step_of(name, kind) == (sample.point, sample.repetition):
                     yield Upload(f"{folders[instance]}/{name}", instance, sample.point, sample.repetition)
-
-
-def _first_of_each_point(series: Iterable[Upload]) -> Iterator[Upload]:
-    count: Counter[str] = Counter()
-    for upload in series:
-        count[upload.point] += 1
-        if count[upload.point] <= rates.MAX_CURVES:
-            yield upload
 
 
 def _texts(uploads: Iterable[Upload], most_bytes: int) -> Iterator[tuple[Upload, bytes]]:
@@ -240,20 +212,18 @@ def write_result(cell: PlanCell, uploads: Uploads, files: Sequence[SampleFile], 
     finished_at = now()
     actual_s = finished_at - fleet["launched_at"] if fleet else None
     together = together_of(uploads, files)
-    curves, unread_curves = curves_of(uploads, files)
     result = cell_result(
         cell,
         files,
         error=error,
         actual_s=actual_s,
         histograms=together.histograms,
-        curves=curves,
         over_time=together.over_time,
         launched=uploads.launched,
         shortfall=fleet.get("shortfall", "") if fleet else "",
         storage_zone=fleet.get("storage_zone") if fleet else None,
     )
-    result["warnings"] += together.warnings + unread_curves
+    result["warnings"] += together.warnings
     if error is None:
         _find_bottleneck(run, cell, files, result)
     bucket.put(Board.of_cell(run, cell["id"]).result, result)

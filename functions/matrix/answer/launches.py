@@ -14,7 +14,6 @@ from matrix.answer.results import never_measured, point_warnings
 from matrix.answer.steady_state import joined_steadiness
 from matrix.answer.tool_bound import BOUND_SHARE
 from matrix.samples.histograms import Histogram, latency
-from matrix.samples.rates import MAX_CURVES
 from matrix.statistics.describing import describe, figures
 from matrix.statistics.fleet_values import from_columns
 from matrix.storages.models import is_shared
@@ -134,7 +133,6 @@ def _point(point: str, first: ResultDocument, launches: Sequence[Launch], planne
     optional = {
         "caches": " and ".join(sorted(caches)),
         "layers": _layers([layer for measured in points for layer in measured.get("layers", [])]),
-        "rates": [rate for measured in points for rate in measured.get("rates") or []][:MAX_CURVES],
         "over_time": [{**moved, "launch": launch} for launch, each in every for moved in each.get("over_time", [])],
         "steadiness": joined_steadiness([each["steadiness"] for each in points if "steadiness" in each]),
         "tool_ceiling": _tool_ceiling([each["tool_ceiling"] for each in points if "tool_ceiling" in each]),

@@ -27,7 +27,6 @@ from matrix.terms.documents.result import (
     MetricResult,
     OverTime,
     PointResult,
-    Rate,
     ResultDocument,
     SampleColumns,
 )
@@ -51,7 +50,6 @@ def cell_result(
     error: Failure | None,
     actual_s: float | None,
     histograms: Histograms | None = None,
-    curves: Mapping[str, Sequence[Rate]] | None = None,
     over_time: Mapping[str, Sequence[OverTime]] | None = None,
     launched: int | None = None,
     shortfall: str = "",
@@ -65,7 +63,6 @@ def cell_result(
     - `shortfall`: reason why they are fewer than the fleet's count. If they reach the quorum, the cell is measured
       with `n` below `expected_n` and the shortfall as its first warning.
     - `storage_zone`: Availability Zone of a storage that is in one, if known.
-    - `curves`: the instances' rates over time by point (matrix.samples.rates).
     - `over_time`: the fleet's traffic over time (matrix.samples.over_time).
     """
     count = cell["fleet"]["count"]
@@ -78,8 +75,6 @@ def cell_result(
         for point in cell["points"]
     ]
     for point in points:
-        if curves and (rates := curves.get(point["id"])):
-            point["rates"] = list(rates)
         if over_time and (of_fleet := over_time.get(point["id"])):
             point["over_time"] = list(of_fleet)
     short: list[WarningDocument] = []
@@ -158,7 +153,7 @@ def without_samples(point: PointResult) -> PointResult:
         name: {key: value for key, value in histogram.items() if key != "bins_ns"}
         for name, histogram in (point.get("latency") or {}).items()
     }
-    slim = {name: value for name, value in point.items() if name not in ("samples", "rates", "over_time")}
+    slim = {name: value for name, value in point.items() if name not in ("samples", "over_time")}
     return cast("PointResult", slim | {"latency": latencies})
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations
 
 from matrix.report.charts.labels import lower
-from matrix.report.charts.sweeps import as_number
+from matrix.report.charts.medians import as_number
 from matrix.report.heat_map import level_of
 from matrix.report.html import Markup, details, tag
 from matrix.report.view import Entry, View

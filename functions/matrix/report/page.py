@@ -6,7 +6,6 @@ from itertools import groupby
 from matrix.answer.costs import Bill
 from matrix.answer.decision import decide
 from matrix.report import parts, shell
-from matrix.report.built import built
 from matrix.report.ceilings import ceilings
 from matrix.report.charts import Section, sections
 from matrix.report.charts.chart import Chart
@@ -45,7 +44,7 @@ def render(
     paid = receipt or summary.get("receipt")
     view = view_of(summary, results=results, plan=plan, receipt=paid, objective=objective)
     shown, hit, passed, heat = sections(view), ceilings(view), parts.layers(view), heat_map(view)
-    crossed, drawn, shared = grids(view), built(view), parts.directories(view)
+    crossed, shared = grids(view), parts.directories(view)
     times = parts.service_times(view)
     figures, columns = parts.figures(view)
     turned = "wide" if columns > PORTRAIT_COLUMNS else None
@@ -66,7 +65,6 @@ def render(
         parts.warnings(view),
         parts.failed(view),
         parts.earlier_runs(view),
-        drawn,
         *([times] if times else []),
         *([parts.receipt(island)] if has_receipt else []),
         parts.provenance(view),
@@ -102,7 +100,6 @@ def _head(view: View) -> Markup:
     facts = [
         f"{environment} figures" if is_foreign else NOT_AWS.get(str(environment), "on AWS"),
         f"{totals['measured']} of {totals['cells']} cells" if totals else str(summary.get("status") or ""),
-        f"{totals['failed']} failed" if totals and totals["failed"] and not is_foreign else "",
         types.pop() if len(types) == 1 else "",
         str(view.plan.get("region") or "") if view.plan else "",
         day(begun) if begun is not None else "",
@@ -140,7 +137,7 @@ def _section(section: Section) -> Markup:
 
 
 def _side_by_side(charts: Sequence[Chart]) -> Iterator[Markup]:
-    """Yield charts in pairs; those with rows or steps need the whole width for the names in them."""
-    for is_wide, group in groupby(charts, key=lambda chart: bool(chart.categories or chart.spans)):
+    """Yield charts in pairs; those with rows need the whole width for the names in them."""
+    for is_wide, group in groupby(charts, key=lambda chart: bool(chart.categories)):
         blocks = [shell.figure(chart) for chart in group]
         yield tag("div", *blocks, class_=None if is_wide or len(blocks) == 1 else "pairs")

@@ -15,6 +15,7 @@ from matrix.samples.provenance import lines
 from matrix.tables.directories_table import directories_table
 from matrix.tables.earlier_runs import earlier_runs_table
 from matrix.tables.failed_table import failed_table
+from matrix.tables.fleet_rates_table import fleet_rates_table
 from matrix.tables.highest_rates import highest_rates_table
 from matrix.tables.layers_table import all_layers_table, far_layers_table
 from matrix.tables.percentiles import has_refused, other_metrics_table, percentile_tables
@@ -123,11 +124,14 @@ def figures(view: View) -> tuple[list[Markup], int]:
     notes = [tag("p", NOT_CARRIED_NOTE)] if has_refused(view.entries) else []
     far_off = _far_off(view)
     rates = highest_rates_table(view.cells)
+    together = fleet_rates_table(view.entries, lambda each: view.curve(each.cell))
+    of_fleets = [html_table(together, class_="many", is_captioned=False, marks=view.marks)] if together.rows else []
     blocks = [
         *([html_table(rates, class_="many")] if rates.rows else []),
         *(_percentiles(view, built) for built in primary),
         *notes,
         *([far_off] if far_off else []),
+        *(details(together.title, each, elsewhere=ONLY_IN_CSV) for each in of_fleets),
         *([details("All other metrics", others, elsewhere=ONLY_IN_CSV)] if others else []),
     ]
     return blocks, max((len(built.shown(has_details=True).columns) for built in primary), default=0)

@@ -19,7 +19,7 @@ from matrix.terms.quantities import quantity
 from matrix.terms.verdicts import is_taken
 
 # Fields of a point that a summary leaves out, or has without bins.
-GROWING = ("samples", "latency", "rates", "over_time")
+GROWING = ("samples", "latency", "over_time")
 
 
 @dataclass(frozen=True)

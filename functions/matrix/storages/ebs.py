@@ -145,7 +145,6 @@ class EbsMetrics(StorageMetrics):
             write_operations="AWS/EBS VolumeWriteOps",
         )
     )
-    reached_by = "NVMe"
     counters = {"ebs": "disk"}
 
     def of_volume(self, volume_type: str | None) -> tuple[Metric, ...]:

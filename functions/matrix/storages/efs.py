@@ -90,7 +90,6 @@ class EfsMetrics(StorageMetrics):
         "writes": ("AWS/EFS DataWriteIOBytes", "SampleCount"),
         "metadata": ("AWS/EFS MetadataIOBytes", "SampleCount"),
     }
-    clients = "AWS/EFS ClientConnections"
     limits = (WatchedLimit("AWS/EFS PercentIOLimit", "share", "EFS IOPS limit", _CEILINGS.more_operations),)
     metered = MeteredThroughput(
         "AWS/EFS MeteredIOBytes",
@@ -105,7 +104,6 @@ class EfsMetrics(StorageMetrics):
         LayerPair("read", "operations", "mount", "EFS", "AWS/EFS DataReadIOBytes", "SampleCount"),
         LayerPair("write", "operations", "mount", "EFS", "AWS/EFS DataWriteIOBytes", "SampleCount"),
     )
-    reached_by = "NFS 4.1"
     counters = {"nfs": "nfs", "efs": "nfs"}
     operations_unit = "writes/s, as which requests count"
 

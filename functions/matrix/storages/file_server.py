@@ -21,8 +21,6 @@ def volume(size_gib: int) -> dict[str, Any]:
 class FileServerMetrics(StorageMetrics):
     """Metrics of the project's file server: CloudWatch counts nothing, so no run is compared with its own limits."""
 
-    reached_by = "NFS"
-
 
 class FileServerStorage(Storage):
     """Our file server with a gp3 volume (3,000 IOPS, 125 MiB/s), shared by the instances of a cell; for reads."""

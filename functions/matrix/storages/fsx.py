@@ -88,7 +88,6 @@ class FsxServersMetrics(FsxMetrics):
 
     disks = DISKS
     layers = (*FsxMetrics.layers, *DISK_LAYERS)
-    reached_by = "NFS"
     counters = {"nfs": "nfs"}
 
     def connections(self, storage: StorageFields) -> int:

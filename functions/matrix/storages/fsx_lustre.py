@@ -88,7 +88,6 @@ class FsxLustreMetrics(FsxMetrics):
     """
 
     of_file_system = (*OF_CLIENTS, *of_file_system("FreeDataStorageCapacity Sum bytes"))
-    reached_by = "Lustre"
     counters = {"lustre": "lustre"}
     operations_unit = "creates/s, as which metadata operations count"
     counts_written = "lustre_write_bytes_per_s"

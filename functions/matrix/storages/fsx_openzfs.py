@@ -91,7 +91,6 @@ class FsxOpenZfsMetrics(FsxServersMetrics):
     """Counts of FSx for OpenZFS by CloudWatch and by the kernel's NFS client (its guide, read in November 2026)."""
 
     of_file_system = (*OF_CLIENTS, *_OF_FILE_SYSTEM)
-    clients = "AWS/FSx ClientConnections"
     limits = limits_of_servers(_LARGER, _CEILINGS.more_operations)
     cache = cache_of_servers(_LARGER)
 

@@ -22,7 +22,6 @@ _TABLE = Path(__file__).with_name("instance_stores.json")
 class InstanceStoreMetrics(StorageMetrics):
     """Counts of an instance's own disks by the kernel; CloudWatch has no metrics of them."""
 
-    reached_by = "NVMe"
     counters = {"instance-store": "disk"}
 
 

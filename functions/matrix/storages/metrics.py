@@ -140,14 +140,10 @@ class StorageMetrics:
     """Metrics whose sum is the number of operations, by kind: reads, writes, metadata."""
     disks: Mapping[str, Sequence[Counted]] = {}
     """Metrics of the server's disks, by the unit of a chart (MB/s, IOPS)."""
-    clients: str = ""
-    """The metric that counts connections."""
     limits: tuple[WatchedLimit, ...] = ()
     cache: ServerCache | None = None
     metered: MeteredThroughput | None = None
     layers: tuple[LayerPair, ...] = ()
-    reached_by: str = "its mount"
-    """How an instance reaches it, in words, if the run does not record it."""
     counters: Mapping[str, Literal["disk", "nfs", "lustre"]] = {}
     """Kernel counters that count the mount's traffic, by kind of mount."""
     operations_unit: str = "IOPS"

@@ -45,8 +45,6 @@ EXPRESS = "EXPRESS_ONEZONE"
 class MountpointMetrics(StorageMetrics):
     """Metrics of a mounted bucket: no kernel counts its requests, and CloudWatch does so only for a fee."""
 
-    reached_by = "HTTPS, by Mountpoint"
-
     def is_limited_by_operations(self, storage: StorageFields) -> bool:
         """Return False: Mountpoint requests parts, so the rate of operations does not determine that of requests."""
         del storage

@@ -31,7 +31,6 @@ MAY_LOSE = frozenset({"soft", "softerr"})
 class NfsMetrics(StorageMetrics):
     """Counts of an existing NFS export by the kernel's NFS client; CloudWatch has no metrics of it."""
 
-    reached_by = "NFS"
     counters = {"nfs": "nfs"}
 
     def connections(self, storage: StorageFields) -> int:

@@ -21,8 +21,6 @@ _PROGRAMS = {"crt": {"awscrt"}}
 class S3Metrics(StorageMetrics):
     """Counts of objects: requests, by the agent's engine. CloudWatch's metrics of requests cost extra."""
 
-    reached_by = "HTTPS"
-
     def operations_of(self, storage: StorageFields, use: Use) -> float | None:
         """Return requests per second."""
         del storage

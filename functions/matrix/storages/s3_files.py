@@ -50,12 +50,10 @@ class S3FilesMetrics(StorageMetrics):
         "written": ("AWS/S3/Files DataWriteBytes", None),
         "metadata": ("AWS/S3/Files MetadataReadBytes", None),
     }
-    clients = "AWS/S3/Files ClientConnections"
     # Direct reads from S3 bypass the file system, so the mount reads more than the file system.
     layers = tuple(
         layer_pairs("S3 Files", read_bytes="AWS/S3/Files DataReadBytes", write_bytes="AWS/S3/Files DataWriteBytes")
     )
-    reached_by = "NFS 4.2"
     counters = {"s3-files": "nfs"}
     operations_unit = "writes/s, as which requests count"
 

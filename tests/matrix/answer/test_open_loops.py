@@ -9,7 +9,7 @@ from matrix.answer.decision import decide
 from matrix.answer.results import cell_result, run_summary
 from matrix.check.read import check_matrix
 from matrix.plan.planning import plan
-from matrix.report.charts.sweeps import sweeps
+from matrix.report.charts.medians import sweeps
 from matrix.report.csv_rows import to_csv
 from matrix.report.markdown import to_markdown
 from matrix.report.page import render

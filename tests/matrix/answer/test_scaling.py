@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from matrix.answer.scaling.fitting import analyse, crossover, knee, peak, predict, report
+from matrix.answer.scaling.fitting import analyse, knee, peak, predict, report
 from matrix.answer.scaling.series import Series, read_series
 from matrix.published.runs import published_runs
 from matrix.terms.problems import InvalidMatrix
@@ -250,24 +250,6 @@ def test_other_units_make_other_figures_and_the_same_law(factor):
     assert one["model"] == other["model"]
     assert other["predictions"][0]["value"] == pytest.approx(factor * one["predictions"][0]["value"], rel=1e-3)
     assert other["predictions"][0]["high"] == pytest.approx(factor * one["predictions"][0]["high"], rel=1e-3)
-
-
-# --- crossover --------------------------------------------------------------------------------------------------------
-
-
-def test_two_storages_cross_where_their_curves_do():
-    flat = analyse(series(lambda n: 101.0))
-    growing = analyse(series(lambda n: 60 + 2.0 * (n - 1)))
-
-    # 60 + 2 (n - 1) > 101 from n = 22 on.
-    assert crossover(growing, flat) == {"n": 22, "meaning": "the first is ahead below 22, the second from 22 on"}
-    assert crossover(flat, growing)["n"] == 22
-
-
-def test_curves_that_do_not_cross_within_the_data_say_who_is_ahead():
-    found = crossover(analyse(series(lambda n: 100.0)), analyse(series(lambda n: 60.0)))
-
-    assert found == {"n": None, "meaning": "the second is ahead from 1 to 64"}
 
 
 # --- the input --------------------------------------------------------------------------------------------------------

@@ -7,15 +7,14 @@ from support.runs_for_reports import build_run
 
 from matrix.published.yocto_run import yocto_run
 from matrix.report.charts import chart as chart_module
-from matrix.report.charts import fleet, percentiles, sections
+from matrix.report.charts import percentiles, sections
 from matrix.report.charts.cost import costs
 from matrix.report.charts.latency import latencies
-from matrix.report.charts.scaling import scaling
-from matrix.report.charts.sweeps import sweeps
-from matrix.report.charts.timeline import timelines
+from matrix.report.charts.medians import scaling, sweeps
 from matrix.report.charts.totals import totals
 from matrix.report.drawing import svg
 from matrix.report.page import view_of
+from matrix.tables.fleet_rates_table import fleet_rates_table
 from matrix.terms.figures import figure
 from matrix.terms.quantities import ABSENT
 
@@ -93,7 +92,6 @@ def test_charts_draw_no_percentile_that_too_few_samples_carry():
     assert list(dashed.y) == [None, view.tail(many)]
     assert "from the median (P50) to P90, where there are enough samples" in band.reads
     assert "Dashed: P90, where there are enough samples" in curve.reads
-    assert curve.heads[-1] == "P90 (s)"
 
 
 def test_costs_stand_against_medians_where_the_tail_is_not_known(view):
@@ -136,16 +134,14 @@ def test_latency_stands_in_ms_at_each_percentile(view):
     assert [figure and figure.text for figure in of_row] == ["1.00", "1.00", "5.00", "≥ 17,000", "≥ 9.00", "17,100"]
 
 
-def test_each_cell_has_its_rate_over_time_with_its_steps_named(view):
-    charts = list(timelines(view))
+def test_the_whole_fleet_of_each_repetition_stands_in_a_table(view):
+    table = fleet_rates_table(view.entries, lambda each: each.storage)
 
-    assert len(charts) == 4
-    alone = next(chart for chart in charts if "1 × m6i.large, EBS" in chart.title)
-    assert "builds/h over time" in alone.title
-    assert [(span.start, span.name) for span in alone.spans] == [
-        (0.0, "repetition 1"), (6000.0, "repetition 2"), (12000.0, "repetition 3"),
-    ]  # fmt: skip
-    assert max(alone.series[0].y) == pytest.approx(1.2, rel=0.01)
+    assert len(table.rows) == len(view.entries) * 3
+    # A build of 3,000 s alone: 1.2 an hour; four of 3,600 s that start at once: 4 an hour until either end.
+    rows = {(row[0], row[1], row[4]): row[6:] for row in table.texts()}
+    assert rows["EBS gp3", "1 × m6i.large", "1"] == ("3,000", "1.20 builds/h", "3,000", "1.20 builds/h")
+    assert rows["EFS bursting", "4 × m6i.large", "3"] == ("3,600", "4.00 builds/h", "3,600", "4.00 builds/h")
 
 
 def test_a_sweep_of_more_lines_than_anybody_can_follow_is_several_charts_and_leaves_none_out():
@@ -162,13 +158,12 @@ def test_a_sweep_of_more_lines_than_anybody_can_follow_is_several_charts_and_lea
 
     assert [(len(chart.series), chart.title[-8:]) for chart in charts] == [(8, "(1 of 2)"), (8, "(2 of 2)")]
     assert len({series.name for chart in charts for series in chart.series}) == 16
-    assert len({row[:2] for chart in charts for row in chart.rows}) == 16
 
 
 @pytest.fixture
 def large(monkeypatch):
     """A run of more cells than rows of a chart."""
-    for module in (chart_module, percentiles, fleet):
+    for module in (chart_module, percentiles):
         monkeypatch.setattr(module, "MAX_ROWS", 4)
     summary, results, planned = build_run({"ebs": {count: 3000.0 + count for count in range(2, 8)}}, repetitions=1)
     return {section.id: section.charts for section in sections(view_of(summary, results=results, plan=planned))}

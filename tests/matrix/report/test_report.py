@@ -13,8 +13,8 @@ from matrix.answer.decision import decide
 from matrix.published.yocto_run import yocto_run
 from matrix.report import html, page, parts
 from matrix.report.charts.cost import costs
-from matrix.report.charts.scaling import scaling
-from matrix.report.charts.timeline import timelines
+from matrix.report.charts.medians import scaling
+from matrix.report.charts.watched import watched
 from matrix.report.html import LONG, Markup, details, tag
 from matrix.report.html_table import html_table
 from matrix.report.page import render, view_of
@@ -117,7 +117,7 @@ def test_every_chart_has_its_figures_and_says_how_it_is_read(run, read):
     boxes = [attributes for _, attributes in read.tags if attributes.get("class") == "chart"]
 
     assert list(charts) == drawn
-    assert {"bands-build", "scaling-build-jobs-4", "cost-build-jobs-4", "spread"} <= set(drawn)
+    assert {"bands-build", "scaling-build-jobs-4", "cost-build-jobs-4"} <= set(drawn)
     assert len(boxes) == len(drawn)
     assert all(len(box["aria-label"]) > 20 and box["tabindex"] == "0" for box in boxes)
     assert all(chart["series"] for chart in charts.values())
@@ -232,29 +232,6 @@ def test_of_many_cells_the_page_leaves_metrics_that_judge_nothing_to_the_csv(mon
     assert "All other metrics</caption>" not in many
     assert f"{rows:,} rows, too many" in many
     assert f"matrix results {summary['run']} --format csv" in many
-
-
-def test_where_one_storage_overtakes_another_is_marked_with_how_sure_that_is():
-    rising = {1: 3000.0, 2: 3100.0, 4: 3300.0, 8: 3900.0, 16: 5000.0}
-    level = {1: 3600.0, 2: 3600.0, 4: 3610.0, 8: 3620.0, 16: 3640.0}
-    summary, results, planned = build_run({"ebs": rising, "efs": level})
-
-    read = Page(render(summary, results=results, plan=planned))
-
-    found = re.search(
-        r"By the two fitted laws EFS bursting is ahead of EBS gp3 from (\d+) instances on(; [^.]+)\.", read.text
-    )
-    assert found
-    assert 4 < int(found[1]) <= 8
-    assert found[2] == "; the 95 % intervals of the medians show it at 16"
-
-
-def test_storages_that_run_side_by_side_are_not_said_to_overtake_each_other():
-    rising = {1: 3000.0, 2: 3100.0, 4: 3300.0, 8: 3900.0}
-    nearly = {1: 3030.0, 2: 3110.0, 4: 3290.0, 8: 3850.0}
-    summary, results, planned = build_run({"ebs": rising, "efs": nearly})
-
-    assert "By the two fitted laws" not in render(summary, results=results, plan=planned)
 
 
 def test_what_may_not_be_believed_is_in_no_curve_and_no_law():
@@ -426,14 +403,14 @@ def test_after_a_sweep_the_page_has_the_receipt_that_would_be_drawn_now_and_noth
     assert swept.replace(receipt_in(swept), "") == at_end.replace(receipt_in(at_end), "")
 
 
-def dd_view(cloudwatch_document, emulated=False, count=1):
+def dd_view(cloudwatch_document, count=1):
     """The view of one dd cell whose samples last two minutes at 100 MB/s."""
     storage = {"type": "ebs", "volumeType": "gp3", "sizeGiB": 200, "iops": 3000, "throughputMiBps": 125}
     metric = {"unit": "MB/s", "higher_is_better": True, "primary": True, "n": 1, "expected_n": 1, "p50": 100.0}
     columns = {"instance": ["i-1"], "repetition": [1], "started_at": [600.0], "ended_at": [720.0]}
     point = {"id": "p01", "params": {}, "metrics": {"mb_per_s": metric}, "fleet": []}
     cell = {
-        "id": "c", "file_system": "fs", "storage": storage | ({"emulated": True} if emulated else {}),
+        "id": "c", "file_system": "fs", "storage": storage,
         "workload": {"type": "dd"}, "fleet": {"instanceType": "m6i.large", "count": count}, "state": "measured",
         "points": [point],
     }  # fmt: skip
@@ -451,30 +428,12 @@ def counted(*values, of=1, ended=720.0):
     return cloudwatch.document(about, (600.0, ended), answers, read_at=99_999.0)
 
 
-def test_bytes_that_cloudwatch_counted_stand_in_the_throughput_over_time_with_the_limit():
-    (chart, *_) = timelines(dd_view(counted(6e9, 3e9)))
-
-    (watched,) = [one for one in chart.series if "CloudWatch" in one.name]
-    (limit,) = [one for one in chart.series if one.kind == "limit"]
-    assert list(watched.x) == [30.0, 90.0]
-    assert list(watched.y) == [100.0, 50.0]
-    assert list(limit.y) == [131.072, 131.072]
-    assert "Hollow: what CloudWatch counted" in chart.reads
-
-
 def test_what_cloudwatch_was_asked_for_in_part_is_not_drawn_as_the_whole():
-    chart, watched, *_ = timelines(dd_view(counted(6e9, of=200), count=200))
+    [chart] = watched(dd_view(counted(6e9, of=200), count=200))
 
-    assert not any("CloudWatch" in one.name for one in chart.series)
-    assert watched.title.endswith("throughput of 1 of 200 instances by CloudWatch")
+    assert chart.title.endswith("throughput of 1 of 200 instances by CloudWatch")
     # 125 MiB/s of the one volume that was asked for.
-    assert watched.limit == (131.072, "throughput of the volume: 131 MB/s")
-
-
-def test_an_emulated_storages_limit_is_drawn_too():
-    (chart, *_) = timelines(dd_view(None, emulated=True))
-
-    assert [list(one.y) for one in chart.series if one.kind == "limit"] == [[131.072, 131.072]]
+    assert chart.limit == (131.072, "throughput of the volume: 131 MB/s")
 
 
 def test_a_value_far_from_the_others_is_marked_with_its_instance_and_left_out_of_nothing():
@@ -492,21 +451,6 @@ def test_a_value_far_from_the_others_is_marked_with_its_instance_and_left_out_of
     assert "Values far from the others: 21, none left out" in read.text
     whole = next(rows for rows in read.tables if [one[1] for one in rows[0]][-1] == "Far off")
     assert whole[1][-1][1] == "21"
-
-
-def test_storages_that_the_same_fleets_reach_in_the_same_way_stand_at_one_arrow():
-    fleets = {1: 3000.0, 4: 3000.0}
-    summary, results, planned = build_run({"efs": fleets, "ebs": fleets})
-    apart = render(summary, results=results, plan=planned)
-    for cell in summary["cells"]:
-        cell["provenance"] = {"mount": {"xfs /dev/nvme1n1": 1}}
-
-    together = render(summary, results=results, plan=planned)
-
-    counted = [
-        [page.count(f'class="{name}"') for name in ("path", "fleets", "box storage")] for page in (apart, together)
-    ]
-    assert counted == [[2, 2, 2], [1, 1, 2]]
 
 
 def body_of(page):

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from support.runs_for_reports import build_run
 
-from matrix.report.charts.watched import in_charts, moved_bytes, note
+from matrix.report.charts.watched import Cell, in_charts, note, watched
 from matrix.report.page import view_of
 from matrix.samples import cloudwatch
 from matrix.storages.metrics import Metric
@@ -41,7 +41,7 @@ def counted(metrics, *, namespace="AWS/EFS", asked=1, of=1, resources=1, unasked
 def charts_of(view, entry, kept, most=99):
     """The charts of a cell, by what they are about."""
     view.results[entry.cell["id"]]["cloudwatch"] = kept
-    return {chart.id.rpartition("-")[2]: chart for chart in in_charts(view, 1, entry, BEGUN, most)}
+    return {chart.id.rpartition("-")[2]: chart for chart in in_charts(Cell(view, entry, 1, 0, kept, BEGUN, most))}
 
 
 def lines(chart):
@@ -49,7 +49,7 @@ def lines(chart):
     return {line.name: list(zip(line.x, line.y, strict=True)) for line in chart.series}
 
 
-def test_throughput_operations_use_credits_and_clients_of_a_build_stand_with_their_limits(view):
+def test_throughput_operations_use_and_credits_of_a_build_stand_with_their_limits(view):
     metrics = {
         "DataReadIOBytes": (*BYTES, 6e9, 3e9), "DataWriteIOBytes": (*BYTES, 0.0, 0.0),
         "MetadataIOBytes": (*BYTES, 6e8, 6e8),
@@ -60,7 +60,7 @@ def test_throughput_operations_use_credits_and_clients_of_a_build_stand_with_the
     }  # fmt: skip
     charts = charts_of(view, entry_of(view, "efs", 200), counted(metrics, asked=20, of=200))
 
-    assert list(charts) == ["mb", "iops", "shares", "burst", "clients"]
+    assert list(charts) == ["mb", "iops", "shares", "burst"]
     # A file system is everybody's, so what it counted is whole though 20 of 200 instances were asked for.
     assert charts["mb"].title == "build on 200 × m6i.large, EFS bursting: throughput by CloudWatch"
     assert lines(charts["mb"]) == {
@@ -80,8 +80,6 @@ def test_throughput_operations_use_credits_and_clients_of_a_build_stand_with_the
     assert lines(charts["shares"]) == {"PercentIOLimit": [(0.0, 40.0), (60.0, 90.0), (120.0, 90.0)]}
     assert charts["shares"].limit == (100.0, "all of it")
     assert lines(charts["burst"])["BurstCreditBalance"][:2] == [(0.0, 2048.0), (60.0, 1024.0)]
-    assert lines(charts["clients"])["ClientConnections"][1] == (60.0, 200.0)
-    assert charts["clients"].limit == (200.0, "the fleet: 200")
 
 
 def test_of_volumes_those_that_were_asked_for_are_drawn_with_their_own_limits(view):
@@ -97,7 +95,6 @@ def test_of_volumes_those_that_were_asked_for_are_drawn_with_their_own_limits(vi
     assert charts["mb"].limit == (2621.44, "throughput of 20 volumes: 2,621 MB/s")
     assert lines(charts["mb"])["Most of 20 × m6i.large"][0] == (0.0, 2000.0)
     assert charts["iops"].limit == (60_000.0, "IOPS of 20 volumes: 60,000 IOPS")
-    assert moved_bytes(view, entry, BEGUN, 1e6) is None
 
 
 def test_disks_of_fsx_stand_beside_what_its_clients_asked(view):
@@ -111,16 +108,15 @@ def test_disks_of_fsx_stand_beside_what_its_clients_asked(view):
     }  # fmt: skip
     charts = charts_of(view, fsx, counted(metrics, namespace="AWS/FSx"))
 
-    assert list(charts) == ["iops", "shares", "credits", "clients"]
+    assert list(charts) == ["iops", "shares"]
     assert {name: places[0][1] for name, places in lines(charts["iops"]).items()} == {
         "all": 1100.0, "reads": 1000.0, "metadata": 100.0, "its disks": 10.0,
     }  # fmt: skip
-    assert list(lines(charts["shares"])) == ["FileServerDiskThroughputUtilization"]
-    assert list(lines(charts["credits"])) == ["FileServerDiskThroughputBalance"]
+    shares = {name: places[0][1] for name, places in lines(charts["shares"]).items()}
+    assert shares == {"FileServerDiskThroughputUtilization": 70.0, "FileServerDiskThroughputBalance": 90.0}
     two = charts_of(view, fsx, counted(metrics, namespace="AWS/FSx", resources=2))
-    # Of two file systems the fuller is drawn, and the clients of both.
+    # Of two file systems the fuller is drawn.
     assert lines(two["shares"])["FileServerDiskThroughputUtilization"][0][1] == 70.0
-    assert lines(two["clients"])["ClientConnections"][0][1] == 2.0
 
 
 def test_what_several_file_systems_of_a_storage_moved_allowed_and_held_adds_up(view):
@@ -132,7 +128,6 @@ def test_what_several_file_systems_of_a_storage_moved_allowed_and_held_adds_up(v
 
     assert lines(charts["mb"])["read"][0] == (0.0, 200.0)
     assert lines(charts["mb"])["permitted"][0] == (0.0, 200.0)
-    assert lines(charts["clients"])["ClientConnections"][0] == (0.0, 200.0)
     assert lines(charts["shares"])["PercentIOLimit"][0] == (0.0, 40.0)
 
 
@@ -171,13 +166,15 @@ def test_each_launch_is_drawn_from_what_was_counted_during_it(view):
     for launch in (1, 2):
         kept = counted({"DataReadIOBytes": (*BYTES, launch * 6e9)})
         view.results[f"{name}.l{launch}"] = {"cloudwatch": kept}
-    samples = {**entry.samples, "launch": [2] * len(entry.samples["instance"])}
-    second = replace(entry, point={**entry.point, "samples": samples})
+    samples = {**entry.samples, "launch": [1], "started_at": [BEGUN]}
+    later = {**entry.samples, "launch": [2], "started_at": [BEGUN + 60]}
+    view.entries[:] = [replace(entry, point={**entry.point, "samples": each}) for each in (samples, later)]
 
-    [chart, *_] = in_charts(view, 1, second, BEGUN, 99)
+    first, second = watched(view)
 
-    assert lines(chart)["read"][0] == (0.0, 200.0)
-    assert "EFS bursting, launch 2:" in chart.title
+    assert (lines(first)["read"][0], lines(second)["read"][0]) == ((0.0, 100.0), (-60.0, 200.0))
+    assert "EFS bursting, launch 1:" in first.title
+    assert "EFS bursting, launch 2:" in second.title
 
 
 def test_a_cloudwatch_that_was_not_asked_is_told_with_the_reason(view):

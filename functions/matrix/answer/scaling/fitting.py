@@ -1,4 +1,4 @@
-"""Scaling of a storage: the laws that fit a series over fleet sizes, its knee, predictions with ranges, crossovers.
+"""Scaling of a storage: the laws that fit a series over fleet sizes, its knee, predictions with ranges.
 
 T(n) is the time that one instance needs for one piece of work in a fleet of n: a duration itself, n / X of a fleet's
 rate X, 1 / value of an instance's rate. `LAWS` lists the laws. Each is fitted by least squares of log T, in standard
@@ -389,25 +389,6 @@ def peak(scaling: Scaling) -> int | None:
     if coherency <= 0 or contention >= 1:
         return None
     return max(1, math.floor(math.sqrt((1 - contention) / coherency)))
-
-
-def crossover(first: Scaling, second: Scaling) -> dict[str, Any]:
-    """Return the first size, among those both were measured up to, at which the better of two storages changes."""
-    smallest = max(min(first.series.n), min(second.series.n))
-    largest = min(max(first.series.n), max(second.series.n))
-    sizes = np.arange(smallest, largest + 1, dtype=float)
-    if first.series.higher_is_better != second.series.higher_is_better or len(sizes) == 0:
-        return {"n": None, "meaning": "the two have no sizes or no direction in common"}
-    of_first, of_second = (_times(each.chosen.time(sizes), sizes, each.reads) for each in (first, second))
-    lead = np.sign(of_first - of_second) * (1 if first.series.higher_is_better else -1)
-    ahead = lead[lead != 0]
-    changed = np.flatnonzero((lead != 0) & (lead != (ahead[0] if len(ahead) else 0)))
-    if len(changed) == 0:
-        word = "the first" if len(ahead) and ahead[0] > 0 else "the second" if len(ahead) else "neither"
-        return {"n": None, "meaning": f"{word} is ahead from {smallest} to {largest}"}
-    n = int(sizes[changed[0]])
-    order = ("the first", "the second") if ahead[0] > 0 else ("the second", "the first")
-    return {"n": n, "meaning": f"{order[0]} is ahead below {n}, {order[1]} from {n} on"}
 
 
 # --- meaning and noise of the values ----------------------------------------------------------------------------------

@@ -5,16 +5,12 @@ from itertools import count
 
 from matrix.report.charts.chart import Chart
 from matrix.report.charts.cost import costs
-from matrix.report.charts.curves import curves
-from matrix.report.charts.fleet import spreads
 from matrix.report.charts.latency import latencies
+from matrix.report.charts.medians import scaling, sweeps
 from matrix.report.charts.over_time import left_out, over_time
 from matrix.report.charts.percentiles import bands
-from matrix.report.charts.scaling import scaling
-from matrix.report.charts.sweeps import sweeps
-from matrix.report.charts.timeline import timelines
 from matrix.report.charts.totals import totals
-from matrix.report.charts.watched import note
+from matrix.report.charts.watched import note, watched
 from matrix.report.view import View
 from matrix.terms.sentences import EMULATED
 
@@ -40,10 +36,9 @@ def sections(view: View, *, is_page: bool = True) -> list[Section]:
         Section(
             "timeline",
             "Over time",
-            [*timelines(view, is_page=is_page), *over_time(view, is_page=is_page), *curves(view)],
+            [*watched(view, is_page=is_page), *over_time(view, is_page=is_page)],
             " ".join(filter(None, [note(view, is_page=is_page), left_out(view) if is_page else ""])),
         ),
-        Section("fleet", "The fleet: instance against instance", list(spreads(view))),
     ]
     seen: set[str] = set()
     kept = [

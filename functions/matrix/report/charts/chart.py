@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple, TypeVar
+from typing import Any, Literal, TypeVar
 
 # Values that differ by more than this are drawn on a logarithmic axis.
 WIDE = 30.0
@@ -32,24 +32,14 @@ def is_wide(values: Iterable[float | None], ratio: float = WIDE) -> bool:
 
 T = TypeVar("T")
 Value = float | int | str | None
-Kind = Literal["line", "dots", "segments", "steps", "ticks", "limit", "band"]  # a band lies between low and high
+Kind = Literal["line", "dots", "segments", "steps", "limit", "band"]  # a band lies between low and high
 
 # An interval of three different repetitions may end far above all values: an axis ends at twice the greatest at most.
 MAX_BEYOND = 2.0
-# A screen shows no more points side by side; a page of 200 instances and many cells must stay small.
-MAX_POINTS = 400
 # More rows than this are several charts.
 MAX_ROWS = 36
 # More lines than this are unreadable in one chart: the rest is in further charts, or a note has the number drawn.
 MAX_SERIES = 14
-
-
-class Span(NamedTuple):
-    """A part of the x axis that has a name."""
-
-    start: float
-    end: float
-    name: str
 
 
 @dataclass(frozen=True)
@@ -97,7 +87,6 @@ class Chart:
     is_from_zero: bool = False
     categories: Sequence[str] = field(default_factory=tuple)  # of the y axis, top to bottom
     ticks: Sequence[float] = field(default_factory=tuple)  # of the x axis
-    spans: Sequence[Span] = ()  # bands of the x axis, named if there is room
     limit: tuple[float, str] | None = None  # a line across, on the axis of values, with its name
     is_in_seconds: bool = False  # the values
     is_x_in_seconds: bool = False
@@ -124,13 +113,6 @@ class Chart:
     def has_points(self) -> bool:
         """Whether there is anything to draw."""
         return any(len(series.x) for series in self.series)
-
-
-def thinned(count: int, most: int = MAX_POINTS) -> list[int]:
-    """Return at most `most` indices spread over `count` points, both ends among them."""
-    if count <= most:
-        return list(range(count))
-    return sorted({round(index * (count - 1) / (most - 1)) for index in range(most)})
 
 
 def parts_of(drawn: Sequence[T], most: int) -> Iterator[tuple[Sequence[T], str]]:

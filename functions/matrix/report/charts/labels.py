@@ -37,11 +37,6 @@ def point_title(workload: str, label: str) -> str:
     return f"{workload}, {label}" if label else workload
 
 
-def median_heads(entry: Entry) -> tuple[str, str, str]:
-    """Return the heads of a median and the ends of its interval, with their unit."""
-    return (f"P50 ({entry.unit})", f"95 % low ({entry.unit})", f"95 % high ({entry.unit})")
-
-
 def lower(title: str) -> str:
     """Write a title within a sentence; names such as `I/O rate` stay as they are."""
     return title if title[1:2] in "/" or title[:2].isupper() else title[0].lower() + title[1:]

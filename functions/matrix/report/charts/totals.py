@@ -1,32 +1,16 @@
 """The rate of a whole fleet over its size: limits of shared storages apply to this figure."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from statistics import median
-from typing import Any
 
 from matrix.answer.costs import storage_limits
 from matrix.input.emulation import MARK
 from matrix.report.charts.chart import NEAR_LIMIT, Chart, Series
 from matrix.report.charts.labels import point_title, slug
 from matrix.report.view import Entry, View
-from matrix.samples.moved import WORKED
+from matrix.tables.fleet_rates_table import BUILDS, done_per_s
 from matrix.terms.grouping import grouped
 from matrix.terms.quantities import quantity
-
-BUILDS, RUNS = "builds/h", "runs/h"
-
-
-def done_per_s(rate: Mapping[str, Any], suffix: str = "_per_s") -> tuple[float, str] | None:
-    """Return a fleet's rate in a repetition and its unit, bytes read and written together; None if not known."""
-    moved = [rate[f"{name}{suffix}"] for name in WORKED if f"{name}{suffix}" in rate]
-    if moved:
-        return sum(moved) / 1e6, "MB/s"
-    if (files := rate.get(f"files{suffix}")) is not None:
-        return float(files), "files/s"
-    if (runs := rate.get(f"runs{suffix}")) is not None:
-        return 3600.0 * runs, RUNS
-    builds = rate.get(f"builds{suffix}")
-    return None if builds is None else (3600.0 * builds, BUILDS)
 
 
 def totals(view: View) -> Iterator[Chart]:

@@ -1,11 +1,11 @@
-"""CloudWatch's metrics of a cell's storage by the minute: throughput, IOPS, use, credits, clients.
+"""CloudWatch's metrics of a cell's storage by the minute: throughput, IOPS, use, credits.
 
 The charts also have the traffic that the instances' kernels passed to the storage, if they count it.
 """
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from statistics import mean
 from typing import Any
 
@@ -21,8 +21,10 @@ from matrix.terms.documents.watched import CloudWatchMetrics
 from matrix.terms.grouping import grouped
 from matrix.terms.quantities import quantity
 
-# A page has room for five charts of each of this many cells; with more cells, the largest fleets have them.
+# A page has room for four charts of each of this many cells; with more cells, the largest fleets have them.
 MAX_WATCHED, OF_MANY = 12, 6
+# Points of all lines of one kind in a page, and the fewest and most of one line.
+POINTS, MIN_POINTS, MAX_POINTS = 216, 24, 150
 MB, GIB = 1e6, 2.0**30
 EC2 = "AWS/EC2"
 MOVED = {"MB/s": ("read_bytes", "write_bytes"), "IOPS": ("read_operations", "write_operations")}
@@ -49,8 +51,9 @@ class Cell:
     view: View
     entry: Entry
     number: int
+    launch: int  # 0 if the cell was launched once
     kept: CloudWatchMetrics
-    begun: float
+    begun: float  # epoch seconds
     most: int  # points of a line
 
     @property
@@ -96,50 +99,52 @@ class Cell:
         return Line(f"{metric} of an instance" if namespace == EC2 else metric, chosen, period_s, choose)
 
 
-def kept_of(view: View, entry: Entry) -> CloudWatchMetrics | None:
-    """Return the kept metrics of a cell; for a cell with several launches, of the entry's launch."""
-    launches = entry.launches
+def watched(view: View, *, is_page: bool = True) -> Iterator[Chart]:
+    """Yield the charts of each cell, or launch of one, whose storage has metrics; a page has as many as it has room."""
+    begun: dict[tuple[str, int], tuple[float, Entry]] = {}
+    for entry in view.entries:
+        started = entry.samples["started_at"] if entry.samples else []
+        for launch, at in zip(entry.launches or [0] * len(started), started, strict=True):
+            key = entry.cell["id"], launch
+            first = begun.setdefault(key, (at, entry))
+            begun[key] = min(at, first[0]), first[1]
+    known = [
+        (entry, launch, kept, at)
+        for (_, launch), (at, entry) in begun.items()
+        if (kept := _kept(view, entry, launch)) is not None
+    ]
+    drawn = most_watched(len(known)) if is_page else len(known)
+    largest = sorted(known, key=lambda each: -each[0].instances)[:drawn]
+    most = max(MIN_POINTS, POINTS // max(1, drawn)) if is_page else MAX_POINTS
+    for number, each in enumerate(known, start=1):
+        if each in largest:
+            entry, launch, kept, at = each
+            yield from in_charts(Cell(view, entry, number, launch, kept, at, most))
+
+
+def _kept(view: View, entry: Entry, launch: int) -> CloudWatchMetrics | None:
+    """Return the kept metrics of a cell, or of one of its launches."""
     ids = [entry.cell["id"]]
-    if launches:
+    if launch:
         cells = view.plan["cells"] if view.plan else []
-        ids = [cell["id"] for cell in cells if (cell.get("joined"), cell.get("launch")) == (ids[0], launches[0])]
+        ids = [cell["id"] for cell in cells if (cell.get("joined"), cell.get("launch")) == (ids[0], launch)]
     results = (view.results.get(id_) for id_ in ids)
     return next((kept for result in results if result and (kept := result.get("cloudwatch"))), None)
 
 
-def moved_bytes(view: View, entry: Entry, begun: float, scale: float | None) -> tuple[list[float], list[float]] | None:
-    """Return seconds and bytes per second over `scale`; None unless the metrics of all resources were queried."""
-    kept = kept_of(view, entry)
-    if not kept or scale is None:
-        return None
-    cell = Cell(view, entry, 0, kept, begun, 0)
-    data = [named for name, named in cell.metrics.bytes.items() if name != "metadata"]
-    rates = cell.rates(data, scale) if cell.asked == entry.instances else {}
-    times = sorted(rates)
-    return ([round(at + MINUTE_S / 2 - begun, 3) for at in times], [rates[at] for at in times]) if times else None
-
-
-def in_charts(view: View, number: int, entry: Entry, begun: float, most: int) -> Iterator[Chart]:
-    """Yield the charts of a cell if its storage has metrics; `most` points in each line."""
-    kept = kept_of(view, entry)
-    if not kept:
-        return
-    cell = Cell(view, entry, number, kept, begun, most)
+def in_charts(cell: Cell) -> Iterator[Chart]:
+    """Yield the charts of a cell."""
     yield from _flow(cell, "MB/s", cell.metrics.bytes, MB)
     yield from _flow(cell, "IOPS", cell.metrics.operations, 1.0)
     metered = cell.metrics.metered
-    shares = dict.fromkeys(f"{each['namespace']} {each['metric']}" for each in kept.get("series") or []
+    shares = dict.fromkeys(f"{each['namespace']} {each['metric']}" for each in cell.kept.get("series") or []
                            if each["unit"] == "%")  # fmt: skip
-    used = [cell.nearest(name, max) for name in shares if "Balance" not in name]
-    yield from _panel(cell, "shares", "use", "%", "At 100 nothing more can be had, but of a cache's hits.", used,
+    used = [cell.nearest(name, min if "Balance" in name else max) for name in shares]
+    yield from _panel(cell, "shares", "use and credits", "%",
+                      "At 100 nothing more can be had, but of a cache's hits; a balance of 0 has run out.", used,
                       (100.0, "all of it"))  # fmt: skip
-    left = [cell.nearest(name, min) for name in shares if "Balance" in name]
-    yield from _panel(cell, "credits", "credits", "%", "A balance of 0 has run out.", left)
     yield from _panel(cell, "burst", "burst credits", "GiB", "A slope downwards lasts until it reaches zero.",
                       [cell.nearest(metered.credits_left if metered else "", min, GIB)])  # fmt: skip
-    yield from _panel(cell, "clients", "clients", "connections", "Each instance that mounts it is one at least.",
-                      [replace(cell.nearest(cell.metrics.clients, sum), combined=max)],
-                      (float(entry.instances), f"the fleet: {entry.instances}"))  # fmt: skip
 
 
 def most_watched(cells: int) -> int:
@@ -153,9 +158,7 @@ def note(view: View, *, is_page: bool = True) -> str:
     without = [known for known in kept if not known.get("series")]
     words = [f"No data points in CloudWatch: {len(without)} of {len(kept)} cells."] if without else []
     if without and view.summary.get("environment") not in ("aws", None):
-        words.append(
-            "It counts nothing here; on AWS throughput, IOPS, use, credits and clients of each storage follow."
-        )
+        words.append("It counts nothing here; on AWS throughput, IOPS, use and credits of each storage follow.")
     reasons = dict.fromkeys(str(known["unasked"]) for known in without if known["unasked"])
     words += [f"It was not asked: {reason}." for reason in reasons]
     count = len(kept) - len(without)
@@ -231,7 +234,7 @@ def _panel(
     if not known:
         return
     entry, facets = cell.entry, cell.view.facets
-    launch = f", launch {entry.launches[0]}" if entry.launches else ""
+    launch = f", launch {cell.launch}" if cell.launch else ""
     period_s = max(_merged(line, cell.most) * line.period_s for line in known if not line.is_bound)
     by = (
         "the instances' kernels"

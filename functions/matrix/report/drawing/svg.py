@@ -6,7 +6,6 @@ So the same drawing fits a phone, a screen and paper without a script, and text 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
-from itertools import pairwise
 from pathlib import Path
 from textwrap import shorten, wrap
 
@@ -45,7 +44,6 @@ STRONG_PX = 2
 LABEL_X, LABEL_Y = 32.0, 48.0
 # Height of a line of names; two points of nearly equal height have one line each.
 NAME_Y = 54.0
-SPAN_LETTER_PX = 6.0
 FILE_PX = 900
 Place = tuple[float, float] | None
 
@@ -173,7 +171,7 @@ def legend(chart: Chart) -> Iterator[tuple[Series, Markup]]:
         line = [tag("path", d="M-17,0H17", class_=_line_class(series))] if _has_line(series) else []
         if series.kind == "band":
             line = [tag("rect", x="-17", y="-5", width="34", height="10", class_="area")]
-        mark = [_mark(series, "0", "0")] if _has_marks(series) or series.kind == "ticks" else []
+        mark = [_mark(series, "0", "0")] if _has_marks(series) else []
         yield series, tag("g", *line, *mark, class_=_class(series))
 
 
@@ -249,14 +247,10 @@ def _row(
 
 def _series(plot: Plot, series: Series) -> Iterator[Markup]:
     places = plot.places(series)
-    if series.kind == "ticks":
-        half = 0.3 * SIDE / max(1, len(plot.rows))
-        stroke = "".join(f"M{_n(x)} {_n(y - half)}V{_n(y + half)}" for x, y in filter(None, places))
-        yield _lines(stroke, "line", 1.5)
-    elif series.kind == "band":
+    if series.kind == "band":
         yield _lines(_band(plot, series), "area", 0)
         return
-    elif _has_line(series):
+    if _has_line(series):
         yield _lines(_path(places, is_stepped=series.kind == "steps"), _line_class(series), series.width)
     if series.low is not None and series.high is not None and (intervals := _intervals(plot, series)):
         yield _lines(intervals, "line", 1.5)
@@ -304,8 +298,7 @@ def _has_line(series: Series) -> bool:
 
 
 def _has_marks(series: Series) -> bool:
-    """Whether points have shapes; a law that was fitted is not a row of points."""
-    return series.kind == "dots" or (series.kind == "line" and not (series.is_hollow and series.hover is None))
+    return series.kind in ("dots", "line")
 
 
 def _class(series: Series) -> str:
@@ -375,7 +368,6 @@ def _axes(plot: Plot) -> Iterator[Markup]:
     across = [SIDE * (plot.y.share(value) or 0.0) for value, _ in plot.y.ticks] if plot.y else []
     grid = [f"M{_n(SIDE * (x.share(value) or 0.0))} 0V{_n(SIDE)}" for value, _ in wide]
     grid += [f"M0 {_n(SIDE - at)}H{_n(SIDE)}" for at in across]
-    yield from _spans(plot)
     edge = f"M0 {_n(SIDE)}H{_n(SIDE)}" + ("" if y is None else f"M0 0V{_n(SIDE)}")
     yield _stretched(tag("path", d="".join(grid), class_="grid"), tag("path", d=edge, class_="edge"))
     ticks = []
@@ -394,20 +386,6 @@ def _axes(plot: Plot) -> Iterator[Markup]:
     ]
     yield tag("g", *rising, text_anchor="end")
     yield tag("text", y.title(chart.y_title), x=str(8 - plot.gutter_px), y="0", dy="-12", class_="axis")
-
-
-def _spans(plot: Plot) -> Iterator[Markup]:
-    """Draw the named parts of the x axis as bands, with their names at the top if there is room."""
-    known = [
-        (SIDE * (plot.x.share(span.start) or 0.0), SIDE * (plot.x.share(span.end) or 0.0), span.name)
-        for span in plot.chart.spans
-    ]
-    band = "".join(f"M{_n(left)} 0H{_n(right)}V{_n(SIDE)}H{_n(left)}Z" for left, right, _ in known)
-    if band:
-        yield _lines(band, "band", 1)
-    for (left, _, name), (following, _, _) in pairwise([*known, (SIDE, SIDE, "")]):
-        if (following - left) / SIDE * ROWS_PX >= SPAN_LETTER_PX * len(name):
-            yield _text(name, (left, 0.0), dy="12", dx="3", class_="wide span")
 
 
 def name_lines(name: str) -> list[str]:

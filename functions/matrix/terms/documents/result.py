@@ -244,24 +244,6 @@ class SampleColumns(TypedDict):
     metrics: dict[str, list[float | None]]
 
 
-class Curve(TypedDict):
-    """Rate over time."""
-
-    counter: str
-    seconds: list[float]
-    mb_per_s: list[float]
-
-
-class Rate(TypedDict):
-    """Rate over time in one repetition on one instance."""
-
-    instance: str
-    repetition: int
-    counter: str
-    seconds: list[float]
-    mb_per_s: list[float]
-
-
 class OverTime(TypedDict):
     """Bytes and operations of the whole fleet over time in one repetition."""
 
@@ -329,7 +311,6 @@ class PointResult(TypedDict):
     """By operation: create_lat, stat_lat, read_lat, write_lat and the like."""
     samples: NotRequired[SampleColumns | None]
     """The summary leaves it out."""
-    rates: NotRequired[list[Rate]]
     """The summary leaves it out."""
     over_time: NotRequired[list[OverTime]]
     """The summary leaves it out."""

@@ -234,7 +234,7 @@ class Unreadable(CellWarning):
     """Files that could not be read."""
 
     severity = Severity.MISSING
-    what: Literal["latencies", "bundles", "rates-over-time"]
+    what: Literal["latencies", "bundles"]
     """`bundles`: files of many steps; their latencies were then read step by step."""
     files: int
     reason: str
@@ -251,7 +251,6 @@ class Unreadable(CellWarning):
             "latencies": "latency histograms are left out",
             "bundles": "files of many steps are damaged: latencies were read step by step, throughput over time is "
             "lost",
-            "rates-over-time": "rates over time are left out",
         }
         return f"{self.files} {lost[self.what]}; the first: {self.reason}"
 
