@@ -57,22 +57,22 @@ def _has_value(part: BaseModel, key: str, value: Any) -> bool:
     return bool(getattr(read, name) == getattr(part, name))
 
 
-class Given:
+class ParsedMatrix:
     """A matrix with the path of each of its parts in the input. Its cells are made on first use.
 
     If the input has type errors, it holds the parts that could be read, and `is_whole` is false.
     """
 
-    def __init__(self, matrix: Matrix, kept: Mapping[str, Sequence[int]] | None = None) -> None:
-        """`kept` has the indices in the input of each list's entries. Default: all of them could be read."""
+    def __init__(self, matrix: Matrix, read: Mapping[str, Sequence[int]] | None = None) -> None:
+        """`read` has the indices in the input of each list's entries. Default: all of them could be read."""
         self.matrix = matrix
-        self.is_whole = kept is None
-        self._kept = kept or {}
+        self.is_whole = read is None
+        self._read = read or {}
 
     def parts(self, name: str) -> list[tuple[str, Any]]:
         """Return the entries of one of the matrix's lists, each with its path such as `storage[0]`."""
         entries = getattr(self.matrix, name)
-        indices = self._kept.get(name, range(len(entries)))
+        indices = self._read.get(name, range(len(entries)))
         return [(f"{name}[{i}]", entry) for i, entry in zip(indices, entries, strict=True)]
 
     @cached_property
@@ -129,9 +129,9 @@ class Given:
     def _combined(self) -> Iterator[Combination]:
         for s, (storage_path, storage) in enumerate(self.parts("storage")):
             for w, (workload_path, workload) in enumerate(self.parts("workload")):
-                here = [match.fleets for match in self._matches if s in match.storages and w in match.workloads]
+                excluded = [match.fleets for match in self._matches if s in match.storages and w in match.workloads]
                 for f, (fleet_path, fleet) in enumerate(self._fleets):
-                    if not any(f in fleets for fleets in here):
+                    if not any(f in fleets for fleets in excluded):
                         yield Combination(storage, workload, fleet, storage_path, workload_path, fleet_path)
 
 

@@ -2,7 +2,7 @@
 
 import re
 
-from matrix.check.cells import Given
+from matrix.check.cells import ParsedMatrix
 from matrix.input.matrix import Matrix
 from matrix.price.book import published_prices
 from matrix.storages.base import FILE_SYSTEM_ID, Storage
@@ -10,19 +10,19 @@ from matrix.storages.models import MODELS, is_mounted_read_only
 from matrix.terms.problems import Problem, Problems
 
 
-def existing_storages_come_to_no_harm(given: Given) -> Problems:
+def existing_storages_come_to_no_harm(parsed: ParsedMatrix) -> Problems:
     """Yield a problem for an existing storage that is emulated or used twice at once, and a warning about its use."""
-    matrix = given.matrix
+    matrix = parsed.matrix
     first: dict[str, tuple[str, bool]] = {}
-    for path, storage in given.storages:
+    for path, storage in parsed.storages:
         if storage.existing_id:
             yield from _storage_problems(matrix, f"{path}.{storage.traits.existing_fields[0]}", storage, first)
 
 
-def existing_storages_take_the_fleet(given: Given) -> Problems:
+def existing_storages_take_the_fleet(parsed: ParsedMatrix) -> Problems:
     """Yield a problem for each fleet that is larger than a storage that exists can have."""
     reported: set[str] = set()
-    for cell in given.cells:
+    for cell in parsed.cells:
         most = cell.storage.traits.most_instances if cell.storage.existing_id else None
         path = f"{cell.fleet_path}.count"
         if most is not None and cell.fleet.count > most and path not in reported:
@@ -31,10 +31,10 @@ def existing_storages_take_the_fleet(given: Given) -> Problems:
             yield Problem(path, cell.fleet.count, rule, f"write {most}, or exclude it on {cell.storage.slug}")
 
 
-def read_only_storages_are_only_read(given: Given) -> Problems:
+def read_only_storages_are_only_read(parsed: ParsedMatrix) -> Problems:
     """Yield a problem for each workload that writes to a storage that is mounted read-only."""
     reported: set[str] = set()
-    for cell in given.cells:
+    for cell in parsed.cells:
         storage, path = cell.storage, cell.workload_path
         if is_mounted_read_only(storage.document) and not cell.workload.is_only_reading and path not in reported:
             reported.add(path)
@@ -47,10 +47,10 @@ def read_only_storages_are_only_read(given: Given) -> Problems:
             yield Problem(f"{path}.type", cell.workload.type, rule, fix)
 
 
-def existing_storages_keep_no_cache(given: Given) -> Problems:
+def existing_storages_keep_no_cache(parsed: ParsedMatrix) -> Problems:
     """Yield a problem for each workload with a cache on an existing storage, where the next cell would find it."""
     reported: set[str] = set()
-    for cell in given.cells:
+    for cell in parsed.cells:
         workload = cell.workload_path
         if cell.storage.existing_id and cell.workload.populate_seconds and workload not in reported:
             reported.add(workload)
@@ -94,10 +94,10 @@ def _storage_problems(matrix: Matrix, path: str, storage: Storage, first: dict[s
 _OF_AWS = re.compile(r"(?:[a-z0-9-]+\.)?(fs-[0-9a-f]+)\.(efs|fsx)\.[a-z0-9-]+\.(?:amazonaws\.com(?:\.cn)?|aws)", re.I)
 
 
-def servers_of_aws_have_their_type(given: Given) -> Problems:
+def servers_of_aws_have_their_type(parsed: ParsedMatrix) -> Problems:
     """Yield a warning for an nfs source that is a file system of AWS, whose charges and metrics nfs does not know."""
     book = published_prices()
-    for path, storage in given.storages:
+    for path, storage in parsed.storages:
         found = _OF_AWS.match(storage.existing_id or "") if storage.type == "nfs" else None
         if not found:
             continue

@@ -1,6 +1,6 @@
 """Rules for combinations of storages, workloads and instance types, regardless of sizes."""
 
-from matrix.check.cells import Combination, Given
+from matrix.check.cells import Combination, ParsedMatrix
 from matrix.fields import limits
 from matrix.input import instance_types
 from matrix.input.workloads.command import CommandWorkload
@@ -11,10 +11,10 @@ from matrix.terms.problems import Problem, Problems, shorten
 from matrix.terms.quantities import count_of
 
 
-def instance_type_can_use_the_storage(given: Given) -> Problems:
+def instance_type_can_use_the_storage(parsed: ParsedMatrix) -> Problems:
     """Yield a problem for each instance type from which a storage of its cell cannot be used."""
     reported: set[tuple[str, str]] = set()
-    for cell in given.cells:
+    for cell in parsed.cells:
         kind = cell.fleet.instance_type
         unfit = cell.storage.unfit(kind)
         if unfit is None or (cell.fleet_path, kind) in reported:
@@ -25,10 +25,10 @@ def instance_type_can_use_the_storage(given: Given) -> Problems:
         yield Problem(f"{cell.fleet_path}.instanceType", kind, rule, fix)
 
 
-def bandwidth_can_be_weighted(given: Given) -> Problems:
+def bandwidth_can_be_weighted(parsed: ParsedMatrix) -> Problems:
     """Yield a problem for each type whose bandwidth cannot be weighted, a warning if the table lacks the type."""
     reported: set[tuple[str, str]] = set()
-    for cell in given.cells:
+    for cell in parsed.cells:
         kind, weighting = cell.fleet.instance_type, cell.fleet.bandwidth_weighting
         if weighting is None or instance_types.can_be_weighted(kind) or (cell.fleet_path, kind) in reported:
             continue
@@ -41,10 +41,10 @@ def bandwidth_can_be_weighted(given: Given) -> Problems:
         yield Problem(f"{cell.fleet_path}.bandwidthWeighting", weighting, rule, fix, is_warning=not is_known)
 
 
-def storage_is_for_the_workload(given: Given) -> Problems:
+def storage_is_for_the_workload(parsed: ParsedMatrix) -> Problems:
     """Yield a problem for workloads that need more of a file system than S3, Mountpoint or our server has."""
     reported: set[tuple[str, tuple[str, ...]]] = set()
-    for cell in given.cells:
+    for cell in parsed.cells:
         kind, only, workload = cell.storage.type, cell.storage.only_workloads, cell.workload.type
         if not only or workload in only or (kind, only) in reported:
             continue
@@ -59,10 +59,10 @@ def storage_is_for_the_workload(given: Given) -> Problems:
         yield Problem("workload", workload, f"cannot be done on {cell.storage.slug}: {rule}", fix)
 
 
-def storage_has_the_abilities(given: Given) -> Problems:
+def storage_has_the_abilities(parsed: ParsedMatrix) -> Problems:
     """Yield a problem for each field that makes a workload need an ability that a storage lacks."""
     reported: set[tuple[str, str]] = set()
-    for cell in given.cells:
+    for cell in parsed.cells:
         lacks = cell.storage.lacks
         if not lacks:
             continue
@@ -76,10 +76,10 @@ def storage_has_the_abilities(given: Given) -> Problems:
                 yield Problem(path, need.value, rule, f"{need.fix}, or {fix}" if need.fix else fix)
 
 
-def objects_are_in_a_bucket(given: Given) -> Problems:
+def objects_are_in_a_bucket(parsed: ParsedMatrix) -> Problems:
     """Yield a problem for objects on a storage without a bucket, and for a cache on one without a file system."""
     reported: set[str] = set()
-    for cell in given.cells:
+    for cell in parsed.cells:
         workload, is_bucket = cell.workload, cell.storage.only_workloads == ("command",)
         if not isinstance(workload, CommandWorkload):
             continue
@@ -95,10 +95,10 @@ def objects_are_in_a_bucket(given: Given) -> Problems:
             yield Problem(path, shorten(value), rule, f"leave it out, or exclude it on {cell.storage.slug}")
 
 
-def requests_are_for_objects(given: Given) -> Problems:
+def requests_are_for_objects(parsed: ParsedMatrix) -> Problems:
     """Yield a problem for requests for objects to each kind of file system."""
     reported: set[str] = set()
-    for cell in given.cells:
+    for cell in parsed.cells:
         storage = cell.storage
         if not cell.workload.wants_objects or storage.only_workloads or storage.type in reported:
             continue
@@ -108,10 +108,10 @@ def requests_are_for_objects(given: Given) -> Problems:
         yield Problem("workload", cell.workload.type, rule, fix)
 
 
-def files_are_exported(given: Given) -> Problems:
+def files_are_exported(parsed: ParsedMatrix) -> Problems:
     """Yield a problem if written files do not become objects, or objects in a bucket that instances may not list."""
     reported: set[str] = set()
-    for cell in given.cells:
+    for cell in parsed.cells:
         storage = cell.storage
         is_exported = storage.traits.exports_objects and not storage.existing_id
         if not cell.workload.wants_exports or is_exported or storage.only_workloads or storage.slug in reported:
@@ -124,10 +124,10 @@ def files_are_exported(given: Given) -> Problems:
         yield Problem("workload", cell.workload.type, rule, fix)
 
 
-def neighbours_can_be_read(given: Given) -> Problems:
+def neighbours_can_be_read(parsed: ParsedMatrix) -> Problems:
     """Yield one problem for each workload that reads another instance's data if an instance cannot do so."""
     refused: set[str] = set()
-    for cell in given.cells:
+    for cell in parsed.cells:
         if not cell.workload.reads_of_others:
             continue
         (field, value), count = cell.workload.reads_of_others, cell.fleet.count
@@ -150,10 +150,10 @@ def neighbours_can_be_read(given: Given) -> Problems:
             yield Problem(path, value, rule, fix)
 
 
-def device_is_an_empty_disk(given: Given) -> Problems:
+def device_is_an_empty_disk(parsed: ParsedMatrix) -> Problems:
     """Yield a problem for each storage without its own disk that a workload on the raw device may write, or read."""
     reported: set[tuple[str, str]] = set()
-    for cell in given.cells:
+    for cell in parsed.cells:
         path, slug = f"{cell.workload_path}.device", cell.storage.slug
         can_read = cell.workload.is_only_reading and cell.storage.existing_id is None
         if (
@@ -169,11 +169,11 @@ def device_is_an_empty_disk(given: Given) -> Problems:
         yield Problem(path, value=True, rule=f"cannot be done on {slug}, which {rule}", fix=fix)
 
 
-def snapshots_are_loaded(given: Given) -> Problems:
+def snapshots_are_loaded(parsed: ParsedMatrix) -> Problems:
     """Yield warnings of cells in which not all volumes, or not all repetitions, load a snapshot as the matrix says."""
     warned: set[str] = set()
-    launches, repetitions = given.matrix.launches, given.matrix.repetitions
-    for cell in given.cells:
+    launches, repetitions = parsed.matrix.launches, parsed.matrix.repetitions
+    for cell in parsed.cells:
         volume, count = cell.storage, cell.fleet.count
         if not isinstance(volume, EbsStorage) or volume.snapshot_id is None:
             continue
@@ -195,10 +195,10 @@ def snapshots_are_loaded(given: Given) -> Problems:
                 yield Problem(path, value, rule, fix, is_warning=True)
 
 
-def several_file_systems_are_used_alike(given: Given) -> Problems:
+def several_file_systems_are_used_alike(parsed: ParsedMatrix) -> Problems:
     """Yield one problem for each part of a matrix that does not go with several file systems, one in each zone."""
     refused: set[str] = set()
-    for cell in [cell for cell in given.cells if "fileSystems" in cell.storage.document]:
+    for cell in [cell for cell in parsed.cells if "fileSystems" in cell.storage.document]:
         for problem in _against_several(cell, how_many(cell.storage.document)):
             if problem.path not in refused:
                 refused.add(problem.path)

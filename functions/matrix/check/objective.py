@@ -3,7 +3,7 @@
 import difflib
 from collections.abc import Iterator, Sequence
 
-from matrix.check.cells import Given
+from matrix.check.cells import ParsedMatrix
 from matrix.input.workloads import Workload
 from matrix.input.workloads.command import THROUGHPUT, CommandWorkload, OwnMetric
 from matrix.input.workloads.open_loop import OpenLoopModel
@@ -12,9 +12,9 @@ from matrix.terms.open_loop import HIGHEST_RATE
 from matrix.terms.problems import Problem, Problems, shorten
 
 
-def objective_can_be_judged(given: Given) -> Problems:
+def objective_can_be_judged(parsed: ParsedMatrix) -> Problems:
     """Yield a problem for an objective that no workload yields, or whose limit is on the wrong side."""
-    objective, workloads = given.matrix.objective, [workload for _, workload in given.workloads]
+    objective, workloads = parsed.matrix.objective, [workload for _, workload in parsed.workloads]
     if objective is None:
         return
     metric = objective.metric
@@ -28,11 +28,11 @@ def objective_can_be_judged(given: Given) -> Problems:
         close = difflib.get_close_matches(metric[:40], known, n=1)
         fix = f"did you mean {close[0]}?" if close else "write one of them"
         yield Problem("objective.metric", shorten(metric), rule, fix)
-    elif metric not in yielded and given.is_whole:
+    elif metric not in yielded and parsed.is_whole:
         kinds = sorted({workload.type for workload in workloads})
         rule = f"no workload of the matrix yields it ({', '.join(kinds)})"
         yield Problem("objective.metric", metric, rule, "write duration_s, which every workload yields")
-    elif metric == HIGHEST_RATE and given.is_whole and not any(map(_has_rates, workloads)):
+    elif metric == HIGHEST_RATE and parsed.is_whole and not any(map(_has_rates, workloads)):
         rule = "is found among the rates of a workload by its limit, and none has both"
         fix = "write ratePerSecondPerInstance and p99AtMostMs into a workload"
         yield Problem("objective.metric", metric, rule, fix)
@@ -50,9 +50,9 @@ def objective_can_be_judged(given: Given) -> Problems:
             yield Problem(f"objective.{limit}", shorten(value), rule, f"write {meant}")
 
 
-def objective_can_be_shown(given: Given) -> Problems:
+def objective_can_be_shown(parsed: ParsedMatrix) -> Problems:
     """Yield a warning for an objective of the slowest of all samples, which no number of samples shows."""
-    objective = given.matrix.objective
+    objective = parsed.matrix.objective
     if objective is not None and objective.percentile in (0, 100):
         rule = (
             "no run can show it, since the next instance may be slower: no storage gets the ★, and the exit code is 5"
@@ -76,10 +76,10 @@ def _has_rates(workload: Workload) -> bool:
     return workload.rate_per_second_per_instance is not None and workload.p99_at_most_ms is not None
 
 
-def metrics_mean_the_same(given: Given) -> Problems:
+def metrics_mean_the_same(parsed: ParsedMatrix) -> Problems:
     """Yield a problem for each metric that two commands mean differently: an objective could mean either."""
     first: dict[str, tuple[str, OwnMetric]] = {}
-    for path, workload in given.parts("workload"):
+    for path, workload in parsed.parts("workload"):
         for name, metric in workload.metrics.items() if isinstance(workload, CommandWorkload) else ():
             earlier, meant = first.setdefault(name, (path, metric))
             if (metric.unit, metric.better) != (meant.unit, meant.better):

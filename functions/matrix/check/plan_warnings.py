@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from contract.fio_job import FioJob
-from matrix.check.cells import Combination, Given
+from matrix.check.cells import Combination, ParsedMatrix
 from matrix.input.instance_types import GBIT, burstable, network_of, smallest_with_network
 from matrix.input.workloads.command import CommandWorkload
 from matrix.input.workloads.contract import Clients
@@ -36,12 +36,12 @@ MIN_SAVED = 0.02
 NOTHING_COUNTED = {"nfs_read_bytes": 0.0, "nfs_write_bytes": 0.0}
 
 
-def a_difference_can_be_tested(given: Given) -> Problems:
+def a_difference_can_be_tested(parsed: ParsedMatrix) -> Problems:
     """Yield a warning if no comparison of storages has enough instances and repetitions, or launches, for a test."""
-    matrix = given.matrix
+    matrix = parsed.matrix
     compared: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
     counts: dict[tuple[str, str], int] = {}
-    for cell in given.cells:
+    for cell in parsed.cells:
         compared[cell.comparison].add(cell.storage.fingerprint)
         counts[cell.comparison] = cell.fleet.count
     most = max((counts[comparison] for comparison, storages in compared.items() if len(storages) > 1), default=0)
@@ -54,11 +54,11 @@ def a_difference_can_be_tested(given: Given) -> Problems:
         yield Problem(path, None, rule, advice(lacking), is_warning=True)
 
 
-def fio_takes_a_second(given: Given) -> Problems:
+def fio_takes_a_second(parsed: ParsedMatrix) -> Problems:
     """Yield a warning for each fio workload that a storage of its cells may be done with in less than a second."""
-    points = {path: workload.points() for path, workload in given.workloads}
+    points = {path: workload.points() for path, workload in parsed.workloads}
     shortest: dict[str, tuple[float, Combination]] = {}
-    for cell in given.cells:
+    for cell in parsed.cells:
         if isinstance(cell.workload, FioWorkload):
             clients = Clients(cell.fleet.count)
             took, path = min(
@@ -73,9 +73,9 @@ def fio_takes_a_second(given: Given) -> Problems:
             yield Problem(path, None, rule, fix, is_warning=True)
 
 
-def fio_measures_the_storage(given: Given) -> Problems:
+def fio_measures_the_storage(parsed: ParsedMatrix) -> Problems:
     """Yield one warning for each option by which a fio workload measures something else than the storage."""
-    for path, workload in {cell.workload_path: cell.workload for cell in given.cells}.items():
+    for path, workload in {cell.workload_path: cell.workload for cell in parsed.cells}.items():
         warned: set[str] = set()
         for point in workload.points() if isinstance(workload, FioWorkload) else ():
             for name, rule, fix in cautions(FioJob(point["options"])):
@@ -85,10 +85,10 @@ def fio_measures_the_storage(given: Given) -> Problems:
                     yield Problem(f"{path}.{option}", point["options"].get(name), rule, fix, is_warning=True)
 
 
-def creates_are_alike(given: Given) -> Problems:
+def creates_are_alike(parsed: ParsedMatrix) -> Problems:
     """Yield a warning if creates in an instance's memory would be compared with durable creates."""
     storages_of: dict[str, tuple[TouchWorkload | MetadataWorkload, dict[bool, Storage]]] = {}
-    for cell in given.cells:
+    for cell in parsed.cells:
         if isinstance(cell.workload, (TouchWorkload, MetadataWorkload)) and "none" in cell.workload.sync:
             _, by_sharing = storages_of.setdefault(cell.workload_path, (cell.workload, {}))
             by_sharing.setdefault(cell.storage.traits.is_shared, cell.storage)
@@ -105,12 +105,12 @@ def creates_are_alike(given: Given) -> Problems:
         yield Problem(f"{path}.sync", "none", rule, fix, is_warning=True)
 
 
-def percentiles_have_operations(given: Given) -> Problems:
+def percentiles_have_operations(parsed: ParsedMatrix) -> Problems:
     """Yield a warning for each workload with a step of too few operations for the percentile that judges it."""
-    asked = [given.matrix.objective.metric] if given.matrix.objective else []
-    points = {path: workload.points() for path, workload in given.workloads}
+    asked = [parsed.matrix.objective.metric] if parsed.matrix.objective else []
+    points = {path: workload.points() for path, workload in parsed.workloads}
     fewest: dict[tuple[str, str], tuple[float, Combination, dict[str, Any]]] = {}
-    for cell in given.cells:
+    for cell in parsed.cells:
         workload, clients = cell.workload, Clients(cell.fleet.count)
         for point in points[cell.workload_path]:
             for metric in {*asked, workload.judged_by(point, workload.document)} & workload.yields:
@@ -134,9 +134,9 @@ def percentiles_have_operations(given: Given) -> Problems:
         yield Problem(f"{path}.{field}", None, rule, fix, is_warning=True)
 
 
-def storage_has_no_burst(given: Given) -> Problems:
+def storage_has_no_burst(parsed: ParsedMatrix) -> Problems:
     """Yield a warning for each storage that is faster as long as its credits last than it always is."""
-    for path, storage in given.storages:
+    for path, storage in parsed.storages:
         for burst in storage.bursts[:1]:
             scale, unit = (1.0, "IOPS") if burst.counts == "IOPS" else (1e6, "MB/s")
             lasts_s = burst.lasts_s(burst.most)
@@ -151,21 +151,21 @@ def storage_has_no_burst(given: Given) -> Problems:
             yield Problem(f"{path}.{storage.traits.bursts_by}", storage.slug, rule, fix, is_warning=True)
 
 
-def data_exceeds_the_servers_cache(given: Given) -> Problems:
+def data_exceeds_the_servers_cache(parsed: ParsedMatrix) -> Problems:
     """Yield a warning if a server caches what a fleet reads: O_DIRECT bypasses only the instance's cache.
 
     Random records are drawn anew in each repetition, so all data count. Sequential reads and, by default, fio's random
     ones are of the same bytes each time: then only these count, however large the data are.
     """
     warned: set[str] = set()
-    for cell in given.cells:
+    for cell in parsed.cells:
         if not cell.storage.cache_bytes or not isinstance(cell.workload, (ReadWorkload, FioWorkload)):
             continue
         points = [point for point in cell.workload.points() if cell.workload.reads(point)]
         path = cell.workload_path
         if not points or path in warned:
             continue
-        is_repeated = given.matrix.repetitions * len(points) > 1
+        is_repeated = parsed.matrix.repetitions * len(points) > 1
         read, stored, jobs = min(_read_bytes(cell, point, is_repeated=is_repeated) for point in points)
         wanted = CACHES_TO_READ * cell.storage.cache_bytes
         if stored * cell.fleet.count < wanted:
@@ -213,10 +213,10 @@ def _describe_fleet(count: int) -> str:
     return f"{count_of(count, 'instance')} read{'s' if count == 1 else ''}"
 
 
-def charged_bytes_are_known(given: Given) -> Problems:
+def charged_bytes_are_known(parsed: ParsedMatrix) -> Problems:
     """Yield a warning for each command or build on a storage that charges by bytes: how many it moves is not known."""
     warned: set[str] = set()
-    for cell in given.cells:
+    for cell in parsed.cells:
         assumed_bytes_per_s = cell.workload.assumed_bytes_per_s
         if not assumed_bytes_per_s or not cell.storage.is_billed_by_use:
             continue
@@ -232,14 +232,14 @@ def charged_bytes_are_known(given: Given) -> Problems:
         yield Problem(f"{path}.expectedSeconds", None, rule, fix, is_warning=True)
 
 
-def storage_is_not_overloaded(given: Given) -> Problems:
+def storage_is_not_overloaded(parsed: ParsedMatrix) -> Problems:
     """Yield a warning for each shared storage if commands are assumed to write more than its published throughput.
 
     Only writes count, though as much is read: only some types have one limit for both together. Storages without a
     throughput limit are left out, and storages that existed before, because their limit is not known.
     """
     overloads: dict[tuple[str, str], list[Combination]] = {}
-    for cell in given.cells:
+    for cell in parsed.cells:
         storage = cell.storage
         if not storage.traits.is_shared or not cell.workload.assumed_bytes_per_s:
             continue
@@ -262,10 +262,10 @@ def storage_is_not_overloaded(given: Given) -> Problems:
         yield Problem(path, None, rule, f"{storage.traits.ceilings.more_throughput}{fewer}", is_warning=True)
 
 
-def data_is_incompressible(given: Given) -> Problems:
+def data_is_incompressible(parsed: ParsedMatrix) -> Problems:
     """Yield a warning for each option with which compressible data would measure a compressor."""
     on_compressors = {
-        (cell.storage_path, cell.workload_path): cell for cell in given.cells if cell.storage.compressor is not None
+        (cell.storage_path, cell.workload_path): cell for cell in parsed.cells if cell.storage.compressor is not None
     }
     for (at, path), cell in on_compressors.items():
         workload, of = cell.workload, f"{cell.storage.compressor} on {at}"
@@ -290,10 +290,10 @@ def data_is_incompressible(given: Given) -> Problems:
             yield Problem(f"{path}.command", None, rule, fix, is_warning=True)
 
 
-def processors_have_credits(given: Given) -> Problems:
+def processors_have_credits(parsed: ParsedMatrix) -> Problems:
     """Yield a warning for each instance type whose processors are paid, or slowed down, beyond its credits."""
-    types = {cell.fleet.instance_type: f"{cell.fleet_path}.instanceType" for cell in given.cells}
-    for name, path in {} if given.matrix.emulate else types.items():
+    types = {cell.fleet.instance_type: f"{cell.fleet_path}.instanceType" for cell in parsed.cells}
+    for name, path in {} if parsed.matrix.emulate else types.items():
         if not (credit := burstable(name)):
             continue
         rule = (
@@ -307,12 +307,12 @@ def processors_have_credits(given: Given) -> Problems:
         yield Problem(path, name, rule, "take a type without credits, such as m6i.large", is_warning=True)
 
 
-def network_is_sustained(given: Given) -> Problems:
+def network_is_sustained(parsed: ParsedMatrix) -> Problems:
     """Yield a warning for each type whose network carries a storage only while its network credits last."""
     warned: set[str] = set()
-    for cell in given.cells:
+    for cell in parsed.cells:
         name, storage = cell.fleet.instance_type, cell.storage
-        if given.matrix.emulate or name in warned or not storage.traits.is_shared:
+        if parsed.matrix.emulate or name in warned or not storage.traits.is_shared:
             continue
         network, path = network_of(name), f"{cell.fleet_path}.instanceType"
         share = storage.bandwidth_bytes_per_s / cell.fleet.count
@@ -332,10 +332,10 @@ def network_is_sustained(given: Given) -> Problems:
             yield Problem(path, name, rule, "compare its baseline bandwidth (EC2 instance types)", is_warning=True)
 
 
-def pages_of_objects_are_requests(given: Given) -> Problems:
+def pages_of_objects_are_requests(parsed: ParsedMatrix) -> Problems:
     """Yield a warning for each sequential read of objects by small pages: S3 answers and bills each as one GET."""
     warned: set[str] = set()
-    for cell in given.cells:
+    for cell in parsed.cells:
         workload, path = cell.workload, f"{cell.workload_path}.pageBytes"
         if not isinstance(workload, ReadWorkload) or not cell.storage.traits.keeps_objects or path in warned:
             continue
@@ -347,15 +347,15 @@ def pages_of_objects_are_requests(given: Given) -> Problems:
             yield Problem(path, size, rule, 'write "8MiB", the range that S3\'s clients ask for', is_warning=True)
 
 
-def much_is_laid_out(given: Given) -> Problems:
+def much_is_laid_out(parsed: ParsedMatrix) -> Problems:
     """Yield a warning for each fio workload that lays out much, and how much in all."""
     most: dict[str, tuple[float, str]] = {}
-    for cell in given.cells:
+    for cell in parsed.cells:
         if not isinstance(cell.workload, FioWorkload) or cell.workload.is_only_reading:
             continue
         clients = Clients(cell.fleet.count)
         of_points = [cell.workload.laid_out_bytes(point, cell.storage, clients) for point in cell.workload.points()]
-        laid_out = given.matrix.launches * sum(given.matrix.repetitions * each + once for each, once in of_points)
+        laid_out = parsed.matrix.launches * sum(parsed.matrix.repetitions * each + once for each, once in of_points)
         given_by = cell.workload.options
         name = "jobFile" if cell.workload.job_file else "size" if "size" in given_by else "filesize"
         path = f"{cell.workload_path}.{name}"

@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 
 from pydantic import ValidationError
 
-from matrix.check.cells import Combination, Given
+from matrix.check.cells import Combination, ParsedMatrix
 from matrix.check.rules import matrix_problems, part_problems, read_part
 from matrix.check.shape import structural_problems, with_meant_types
 from matrix.fields import limits
@@ -66,14 +66,14 @@ def check_matrix(document: object) -> CheckedMatrix:
     problems: list[Problem] = []
     wrong: set[str | int] = set()
     try:
-        given = Given(Matrix.model_validate(document))
+        parsed = ParsedMatrix(Matrix.model_validate(document))
     except ValidationError as error:
         problems = structural_problems(error, document)
         wrong = {detail["loc"][0] if detail["loc"] else "" for detail in error.errors(include_url=False)}
-        given = _readable(document, wrong)
+        parsed = _readable(document, wrong)
         if (corrected := with_meant_types(document)) != document:
             problems += _problems_of(corrected)
-    for problem in (*part_problems(document), *matrix_problems(given)):
+    for problem in (*part_problems(document), *matrix_problems(parsed)):
         # A setting with a wrong type has been left out, which explains what the rules find about it.
         setting = re.split(r"[.\[]", problem.path, maxsplit=1)[0]
         if setting in _LISTS or setting not in wrong:
@@ -81,7 +81,7 @@ def check_matrix(document: object) -> CheckedMatrix:
     fatal = [problem for problem in problems if not problem.is_warning]
     if fatal:
         raise InvalidMatrix(_in_order(fatal, document))
-    return CheckedMatrix(given.matrix, given.cells, problems)
+    return CheckedMatrix(parsed.matrix, parsed.cells, problems)
 
 
 def _problems_of(document: dict[str, Any]) -> Sequence[Problem]:
@@ -93,7 +93,7 @@ def _problems_of(document: dict[str, Any]) -> Sequence[Problem]:
     return ()
 
 
-def _readable(document: dict[str, Any], wrong: set[str | int]) -> Given:
+def _readable(document: dict[str, Any], wrong: set[str | int]) -> ParsedMatrix:
     """Return the parts of a matrix that can be read, so that one wrong value hides none of the other problems."""
     kept: dict[str, list[int]] = {}
     read: dict[str, Any] = {"name": ""}
@@ -109,7 +109,7 @@ def _readable(document: dict[str, Any], wrong: set[str | int]) -> Given:
     for key in document.keys() & names.keys() - wrong - set(_LISTS):
         with suppress(ValidationError):
             Matrix.__pydantic_validator__.validate_assignment(matrix, names[key], document[key])
-    return Given(matrix, kept)
+    return ParsedMatrix(matrix, kept)
 
 
 def check_run_name(name: str) -> None:

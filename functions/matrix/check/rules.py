@@ -11,7 +11,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from matrix.check import existing, hints, kinds, plan_warnings
-from matrix.check.cells import Combination, Given, Unmatched
+from matrix.check.cells import Combination, ParsedMatrix, Unmatched
 from matrix.check.objective import metrics_mean_the_same, objective_can_be_judged, objective_can_be_shown
 from matrix.check.tags import tag_problems
 from matrix.fields import limits
@@ -81,18 +81,18 @@ def _written(document: dict[str, Any], axis: str) -> Iterator[tuple[str, Any]]:
             yield f"include[{i}].{axis}", inclusion[axis]
 
 
-def matrix_problems(given: Given) -> Problems:
+def matrix_problems(parsed: ParsedMatrix) -> Problems:
     """Yield the problems of a matrix as a whole."""
-    size_problems = list(check([cells_can_be_planned], given))
+    size_problems = list(check([cells_can_be_planned], parsed))
     yield from size_problems
     # More cells or steps than can be planned are not even made.
     if all(problem.is_warning for problem in size_problems):
-        yield from check(_RULES, given)
+        yield from check(_RULES, parsed)
 
 
-def cells_can_be_planned(given: Given) -> Problems:
+def cells_can_be_planned(parsed: ParsedMatrix) -> Problems:
     """Yield problems with the sheer number of cells and steps, before anything is expanded."""
-    matrix = given.matrix
+    matrix = parsed.matrix
     counts = [count for axis in matrix.fleet for count in axis.count for _ in axis.instance_type]
     cells = len(matrix.storage) * len(matrix.workload) * len(counts) + len(matrix.include)
     cells *= matrix.launches
@@ -103,7 +103,7 @@ def cells_can_be_planned(given: Given) -> Problems:
         fix = "use sweeps inside workloads, or several matrices"
         yield Problem("storage", cells, rule, fix, is_warning=cells <= MAX_CELLS)
     total = 0
-    for path, workload in given.parts("workload"):
+    for path, workload in parsed.parts("workload"):
         steps = workload.number_of_points * matrix.repetitions
         total += steps * len(matrix.storage) * len(counts) * matrix.launches
         if steps > MAX_STEPS_OF_CELL:
@@ -126,24 +126,24 @@ def cells_can_be_planned(given: Given) -> Problems:
         yield Problem("maxConcurrentFileSystems", matrix.max_concurrent_file_systems, rule, fix, is_warning=True)
 
 
-def names_are_different(given: Given) -> Problems:
+def names_are_different(parsed: ParsedMatrix) -> Problems:
     """Yield a problem for each storage or workload with the name of another one."""
     for axis in ("storage", "workload"):
         first: dict[str, str] = {}
-        for path, part in given.parts(axis):
+        for path, part in parsed.parts(axis):
             if part.name is not None and first.setdefault(part.name, path) != path:
                 rule = f"{first[part.name]} has this name already"
                 yield Problem(f"{path}.name", part.name, rule, "give each its own name")
 
 
-def exclusions_leave_cells(given: Given) -> Problems:
+def exclusions_leave_cells(parsed: ParsedMatrix) -> Problems:
     """Yield a problem for each exclusion that matches no cell, and for exclusions that leave none."""
-    if not given.is_whole:  # it may be meant for a part that could not be read
+    if not parsed.is_whole:  # it may be meant for a part that could not be read
         return
-    for unmatched in given.unmatched_exclusions():
+    for unmatched in parsed.unmatched_exclusions():
         yield Problem(unmatched.path, shorten(unmatched.value), "matches no cell", _correct(unmatched))
-    if not given.cells:
-        yield Problem("exclude", f"a list of {len(given.matrix.exclude)}", "leaves no cell to measure", "exclude less")
+    if not parsed.cells:
+        yield Problem("exclude", f"a list of {len(parsed.matrix.exclude)}", "leaves no cell to measure", "exclude less")
 
 
 def _correct(unmatched: Unmatched) -> str:
@@ -162,12 +162,12 @@ def _correct(unmatched: Unmatched) -> str:
     return f"write a value of the matrix: {shorten(first_of(list(values), MAX_NAMED))}"
 
 
-def cells_are_different(given: Given) -> Problems:
+def cells_are_different(parsed: ParsedMatrix) -> Problems:
     """Yield a problem for each storage, workload or cell that another one equals."""
     duplicated = False
     for axis in ("storage", "workload"):
         first: dict[str, str] = {}
-        for path, part in given.parts(axis):
+        for path, part in parsed.parts(axis):
             earlier = first.setdefault(part.fingerprint, path)
             if earlier != path:
                 duplicated = True
@@ -177,7 +177,7 @@ def cells_are_different(given: Given) -> Problems:
         return
     seen: dict[tuple[str, str, str], str] = {}
     reported: set[str] = set()
-    for cell in given.cells:
+    for cell in parsed.cells:
         key = (cell.storage.fingerprint, cell.workload.fingerprint, cell.fleet.fingerprint)
         path = cell.fleet_path.removesuffix(".fleet")
         earlier = seen.setdefault(key, path)
@@ -187,10 +187,10 @@ def cells_are_different(given: Given) -> Problems:
             yield Problem(path, cell.fleet.slug, rule, "leave one out")
 
 
-def data_fits_on_the_storage(given: Given) -> Problems:
+def data_fits_on_the_storage(parsed: ParsedMatrix) -> Problems:
     """Yield a problem for each workload that does not fit on a storage of the same cell."""
     largest: dict[tuple[str, str, float | None], Combination] = {}
-    for cell in given.cells:
+    for cell in parsed.cells:
         alike = (cell.storage.fingerprint, cell.workload.fingerprint, cell.storage.room_gib(cell.fleet.instance_type))
         if alike not in largest or cell.fleet.count > largest[alike].fleet.count:
             largest[alike] = cell
@@ -216,9 +216,9 @@ def data_fits_on_the_storage(given: Given) -> Problems:
             )
 
 
-def instances_reach_the_storages_zone(given: Given) -> Problems:
+def instances_reach_the_storages_zone(parsed: ParsedMatrix) -> Problems:
     """Yield a problem for instances that could not mount a storage from their zone."""
-    for cell in given.cells:
+    for cell in parsed.cells:
         why, placement = cell.storage.only_in_its_zone, cell.fleet.placement
         if why is None or placement is None:
             continue
@@ -229,23 +229,23 @@ def instances_reach_the_storages_zone(given: Given) -> Problems:
             return
 
 
-def image_has_what_is_needed(given: Given) -> Problems:
+def image_has_what_is_needed(parsed: ParsedMatrix) -> Problems:
     """Yield a problem for a client or a container that the image cannot have."""
-    matrix = given.matrix
-    is_built = any(cell.workload.document.get("container") == BUILT for cell in given.cells)
+    matrix = parsed.matrix
+    is_built = any(cell.workload.document.get("container") == BUILT for cell in parsed.cells)
     if is_built and not (matrix.image and matrix.image.dockerfile):
         rule = f"is missing: a workload runs in {BUILT}, the container image that is built of it"
         yield Problem("image.dockerfile", None, rule, "write a Dockerfile, or another container")
     if matrix.image:
-        refused = (cell.storage.refused_by_image(matrix.image.os) for cell in given.cells)
+        refused = (cell.storage.refused_by_image(matrix.image.os) for cell in parsed.cells)
         for rule, fix in dict.fromkeys(filter(None, refused)):
             yield Problem("image.os", matrix.image.os, rule, fix)
 
 
-def server_takes_the_readers(given: Given) -> Problems:
+def server_takes_the_readers(parsed: ParsedMatrix) -> Problems:
     """Yield a problem for each workload that a storage's server would refuse: too many readers, or too much at once."""
     reported: set[tuple[str, str]] = set()
-    for cell in given.cells:
+    for cell in parsed.cells:
         if not isinstance(cell.workload, ReadWorkload):
             continue
         path = cell.workload_path
@@ -271,10 +271,10 @@ def _refused_readers(path: str, storage: Storage, workload: ReadWorkload, count:
             return
 
 
-def source_is_as_fast_as_the_storage(given: Given) -> Problems:
+def source_is_as_fast_as_the_storage(parsed: ParsedMatrix) -> Problems:
     """Yield a warning for each transfer to storages that are faster than the volume with the data."""
     faster: dict[str, dict[str, float]] = {}
-    for cell in given.cells:
+    for cell in parsed.cells:
         if isinstance(cell.workload, TransferWorkload):
             share = Clients(cell.fleet.count).bytes_per_s(cell.storage)
             if share > SOURCE_BYTES_PER_S:
@@ -291,11 +291,11 @@ def source_is_as_fast_as_the_storage(given: Given) -> Problems:
         yield Problem(f"{path}.type", "transfer", rule, fix, is_warning=True)
 
 
-def file_systems_are_filled_once(given: Given) -> Problems:
+def file_systems_are_filled_once(parsed: ParsedMatrix) -> Problems:
     """Yield a problem if one shared file system would have to be filled in two ways."""
     first: dict[str, Any] = {}
     reported: set[str] = set()
-    for cell in given.cells:
+    for cell in parsed.cells:
         if not cell.storage.traits.is_shared or not cell.workload.populate_seconds:
             continue
         earlier = first.setdefault(cell.storage.fingerprint, cell.workload)
@@ -306,9 +306,9 @@ def file_systems_are_filled_once(given: Given) -> Problems:
             yield Problem("workload", f"{earlier.slug}, {cell.workload.slug}", rule, fix)
 
 
-def history_has_room_for_the_cells(given: Given) -> Problems:
+def history_has_room_for_the_cells(parsed: ParsedMatrix) -> Problems:
     """Yield a problem if a storage has more cells than the history of one execution holds."""
-    count = Counter(cell.storage.fingerprint for cell in given.cells)
+    count = Counter(cell.storage.fingerprint for cell in parsed.cells)
     most = max(count.values(), default=0)
     if turns_of(most) <= 2 * most:
         rule = f"{most} cells on one storage do not fit into the 25,000 events of one execution"
@@ -316,16 +316,16 @@ def history_has_room_for_the_cells(given: Given) -> Problems:
         yield Problem("fleet", f"{most} cells", rule, fix)
 
 
-def tags_are_taken(given: Given) -> Problems:
+def tags_are_taken(parsed: ParsedMatrix) -> Problems:
     """Yield a problem for each tag that AWS would refuse."""
-    return tag_problems(given.matrix.tags)
+    return tag_problems(parsed.matrix.tags)
 
 
-def storages_can_be_emulated(given: Given) -> Problems:
+def storages_can_be_emulated(parsed: ParsedMatrix) -> Problems:
     """Yield a problem for each part that cannot be emulated, if that is asked for."""
-    matrix = given.matrix
+    matrix = parsed.matrix
     if matrix.emulate:
-        yield from emulation_problems(given.storages, given.workloads, matrix.emulate, is_whole=given.is_whole)
+        yield from emulation_problems(parsed.storages, parsed.workloads, matrix.emulate, is_whole=parsed.is_whole)
 
 
 _OTHERS: Mapping[str, type[InputModel]] = {"fleet": FleetAxis, "include": Inclusion, "exclude": Selector}

@@ -6,7 +6,7 @@ import pytest
 from support.hostile import made
 from support.matrices import EBS, TOUCH, document, matrix, problems_of, problems_of_text
 
-from matrix.check.cells import Given
+from matrix.check.cells import ParsedMatrix
 from matrix.check.read import check_matrix, read_matrix
 from matrix.terms.problems import InvalidMatrix
 
@@ -165,7 +165,7 @@ def test_a_million_cells_are_refused_without_being_made():
 
 
 def test_a_million_cells_are_not_made_to_look_for_more_beside_another_mistake(monkeypatch):
-    monkeypatch.setattr(Given, "cells", property(lambda _: pytest.fail("made them")))
+    monkeypatch.setattr(ParsedMatrix, "cells", property(lambda _: pytest.fail("made them")))
     fleet = [{"instanceType": "m6i.large", "count": list(range(1, 101))}] * 300
 
     assert {"colour", "storage"} == problems_of(fleet=fleet, colour="red").keys()
