@@ -24,8 +24,8 @@ def test_cells_without_a_result_stand_in_reading_order_whatever_order_they_ran_i
     ]
 
 
-def test_a_cell_without_a_reason_has_a_dash():
-    assert [*failed_table(failed_run(error=None)).texts("Why")] == [("–",), ("–",)]
+def test_a_cell_without_an_error_has_its_state():
+    assert [*failed_table(failed_run(error=None)).texts("Why")] == [("failed",), ("failed",)]
 
 
 def test_what_others_did_not_publish_is_not_a_failure():
