@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -75,21 +75,20 @@ def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
 
 
 def make(params: dict[str, Any], target: Path) -> list[str]:
-    """Make the directories and their files, many at once; return the directories."""
+    """Make the directories and their files, many at once; return the directories. Raises WorkIncomplete."""
     directories = [target / f"d{number:05d}" for number in range(params["directories"])]
     each = params["files"] // params["directories"]
     names = []
     for number, directory in enumerate(directories):
         directory.mkdir()
         names += [f"{directory}/{PREFIX}{number}-{n}" for n in range(each)]
-    pool = [threading.Thread(target=_fill, args=(names[n::WORKERS], params["file_bytes"])) for n in range(WORKERS)]
-    for worker in pool:
-        worker.start()
-    for worker in pool:
-        worker.join()
-    made = sum(len(files) for _, _, files in os.walk(target))
-    if made != params["files"]:
-        raise WorkIncomplete(f"{made} of {params['files']} files could be made that were to be deleted")
+    with ThreadPoolExecutor(WORKERS) as workers:
+        shares = [workers.submit(_fill, names[n::WORKERS], params["file_bytes"]) for n in range(WORKERS)]
+    try:
+        for share in shares:
+            share.result()
+    except OSError as err:
+        raise WorkIncomplete(f"{params['files']} files that are to be deleted could not all be made: {err}") from err
     return [str(directory) for directory in directories]
 
 

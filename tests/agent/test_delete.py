@@ -30,3 +30,11 @@ def test_a_rm_that_leaves_a_file_is_incomplete(tmp_path):
 
     with pytest.raises(WorkIncomplete, match="60 files are left"):
         delete._verify(tmp_path)
+
+
+def test_files_that_cannot_be_made_are_told_with_the_reason(tmp_path, monkeypatch):
+    """In /proc nobody can create a file, root neither: as on a storage that is full."""
+    monkeypatch.setattr(delete.Path, "mkdir", lambda directory: directory.symlink_to("/proc/self"))
+
+    with pytest.raises(WorkIncomplete, match=r"4 files .* could not all be made: .*d00000/f0-\d"):
+        delete.make({"files": 4, "directories": 1, "file_bytes": 1}, tmp_path)
