@@ -15,7 +15,7 @@ from cli.target.place import Place
 from cli.target.run_documents import RunDocuments
 from cli.target.run_store import RunStore
 from matrix.tables.csv_table import csv_table
-from matrix.terms.quantities import money
+from matrix.terms.quantities import count_of, money
 
 if TYPE_CHECKING:
     from matrix.answer.spending import Spending
@@ -83,4 +83,4 @@ def _show(rows: "list[Spending]", *, paid: bool) -> None:
     console = terminal.stdout()
     rich_tables.show(console, spending_table(rows))
     runs, cost = sum(row["runs"] for row in rows), money(sum(row["cost_usd"] for row in rows))
-    console.print(f"{runs:,} runs {'cost' if paid else 'would have cost'} {cost}{'' if paid else ' on AWS'}")
+    console.print(f"{count_of(runs, 'run')} {'cost' if paid else 'would have cost'} {cost}{'' if paid else ' on AWS'}")

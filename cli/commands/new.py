@@ -14,7 +14,7 @@ from cli.messages import terminal
 from cli.messages.errors import CommandError, ExitCode
 from cli.tables import plan_tables
 from matrix.terms.documents.parts import Part
-from matrix.terms.quantities import rough_duration
+from matrix.terms.quantities import count_of, rough_duration
 
 if TYPE_CHECKING:
     from cli.inputs.starting import Draft
@@ -118,7 +118,7 @@ def new(
         raise typer.Exit(ExitCode.BAD_INPUT) from None
     totals = planned.plan["totals"]
     console = terminal.stderr()
-    takes = f"{totals['cells']} cells, about {rough_duration(totals['expected_s'])}"
+    takes = f"{count_of(totals['cells'], 'cell')}, about {rough_duration(totals['expected_s'])}"
     terminal.print_wrapped(console, f"{takes}, {plan_tables.cost_sentence(planned.plan)} on AWS")
     _write(path, text)
     if path == planning.STDIN:

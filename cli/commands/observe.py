@@ -11,6 +11,7 @@ from cli.messages.errors import CommandError
 from cli.tables import observed_tables
 from cli.target import deployment, existing
 from cli.target.deployment import Deployment
+from matrix.terms.quantities import count_of
 
 if TYPE_CHECKING:
     from matrix.terms.documents.observed import ObservedDocument
@@ -68,6 +69,6 @@ def _observed(target: Deployment, name: str, days: int) -> "ObservedDocument":
         return document(subject, span, answers, published_prices().for_region(cloudwatch.meta.region_name))
     except NothingObserved:
         raise CommandError(
-            f"CloudWatch has counted nothing of {name} in the last {days} days",
+            f"CloudWatch has counted nothing of {name} in the last {count_of(days, 'day')}",
             "a volume counts while it is attached, a file system while it is used; look further back with --days 60",
         ) from None

@@ -180,7 +180,8 @@ def snapshots_are_loaded(parsed: ParsedMatrix) -> Problems:
         found: dict[str, tuple[object, str, str]] = {}
         at_once = limits.EBS_INITIALIZATION_MIBPS_AT_ONCE.value
         if volume.fast_snapshot_restore and count > volume.fast_restores:
-            rule = f"full credits of {volume.snapshot_id} make {volume.fast_restores} volumes fast at once, not {count}"
+            fast = count_of(volume.fast_restores, "volume")
+            rule = f"full credits of {volume.snapshot_id} make {fast} fast at once, not {count}"
             found[f"{cell.fleet_path}.count"] = (count, rule, f"write count {volume.fast_restores}, or a rate")
         elif not volume.fast_snapshot_restore and repetitions > 1:
             rule = "only the first repetition reads a block of the snapshot for the first time"

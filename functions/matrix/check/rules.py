@@ -107,7 +107,8 @@ def cells_can_be_planned(parsed: ParsedMatrix) -> Problems:
         steps = workload.number_of_points * matrix.repetitions
         total += steps * len(matrix.storage) * len(counts) * matrix.launches
         if steps > MAX_STEPS_OF_CELL:
-            rule = f"its sweeps and {matrix.repetitions} repetitions are {steps:,} steps; a cell has at most 10,000"
+            repeated = count_of(matrix.repetitions, "repetition")
+            rule = f"its sweeps and {repeated} are {steps:,} steps; a cell has at most 10,000"
             yield Problem(path, steps, rule, "sweep less, or repeat less")
     if total > MAX_STEPS:
         rule = f"{total:,} steps over all cells; a plan holds at most {MAX_STEPS:,}"

@@ -10,6 +10,7 @@ from matrix.plan.images import PlannedImage
 from matrix.price.book import BOOK_REGION, OBJECTS_A_STEP, OBJECTS_ONCE, SPOT_SHARE, PriceBook
 from matrix.storages.models import MODELS
 from matrix.terms.charges import MIN_BILLED_S, ROOT_VOLUME_GIB
+from matrix.terms.quantities import count_of
 
 # Fields of a matrix without effect on the measurements of its cells.
 UNMEASURED = {
@@ -29,8 +30,9 @@ def _spot_assumptions(types: list[str], book: PriceBook) -> list[str]:
     for name in known:
         price = book.spot[name]
         lines.append(
-            f"Spot of {name}: {price.now:.4f} USD an hour now, mean of {price.zones} zones, {price.lowest:.4f} to"
-            f" {price.highest:.4f} in the last week (EC2); low is the least of that, high the on-demand price"
+            f"Spot of {name}: {price.now:.4f} USD an hour now, mean of {count_of(price.zones, 'zone')},"
+            f" {price.lowest:.4f} to {price.highest:.4f} in the last week (EC2); low is the least of that,"
+            " high the on-demand price"
         )
     unknown = [name for name in types if name not in book.spot]
     if unknown:

@@ -9,6 +9,7 @@ from matrix.storages.models import MODELS, how_many
 from matrix.terms.charges import Amount
 from matrix.terms.documents.parts import StorageFields
 from matrix.terms.problems import Problem, Problems
+from matrix.terms.quantities import count_of
 
 
 def resolved(placement: str | Sequence[float] | None, storage: StorageFields) -> str | list[float]:
@@ -55,7 +56,9 @@ def shares(placement: str | Sequence[float], count: int, zones: int) -> list[int
         return [count]
     weights = [1.0] * zones if isinstance(placement, str) else list(placement)
     if len(weights) > zones:
-        raise ValueError(f"placement has {len(weights)} shares, but the stack has subnets in {zones} zones")
+        raise ValueError(
+            f"placement has {count_of(len(weights), 'share')}, but the stack has subnets in {count_of(zones, 'zone')}"
+        )
     whole = sum(map(Fraction, weights))
     exact = [count * Fraction(weight) / whole for weight in weights]
     rounded = [int(share) for share in exact]
