@@ -1,6 +1,10 @@
-"""Somebody is told by a topic that a run has ended, with its answer, its cost and what is left, however it ended."""
+"""Somebody is told by a topic that a run has ended, with its answer, its cost and what is left, however it ended.
+
+And a matrix is run by time, and each of its runs is compared with the one before or with a baseline.
+"""
 
 import json
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -8,13 +12,33 @@ from support.inbox import TOPIC, Inbox
 from support.runs import EBS, EFS, Cloud, Run, matrix, start_cloud, until
 
 SLOW = {"type": "build", "name": "slow", "build": "sleep 60", "expectedSeconds": 60}
+KEY = "schedules/nightly.json"
+# As much work as a file says that is not a part of the matrix, as a driver or a neighbour would make a storage slower.
+HASH = {"type": "build", "name": "hash", "build": "head -c $(cat {file}) /dev/zero | sha256sum", "expectedSeconds": 1}
+LITTLE_BYTES, MUCH_BYTES = 1 << 20, 1 << 27
+
+
+def nightly(cloud: Cloud, **changes: object) -> dict:
+    """The matrix of the schedule: with five instances and three repetitions a difference can be shown."""
+    build = HASH | {"build": HASH["build"].format(file=cloud.folder / "work")}
+    five = [{"instanceType": "m6i.large", "count": 5}]
+    return matrix(name="nightly", storage=[EBS], workload=[build], fleet=five, repetitions=3, budgetUsd=5, **changes)
+
+
+def work(cloud: Cloud, size: int) -> None:
+    """Say how much each instance has to do from now on."""
+    (cloud.folder / "work").write_text(str(size))
 
 
 @pytest.fixture(scope="module")
 def cloud(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cloud]:
-    """A cloud whose stack notifies an address and a topic."""
-    given = [f"--parameter=NotifyTopicArn={TOPIC}", "--parameter=NotifyEmail=me@example.org"]
-    with start_cloud(tmp_path_factory.mktemp("cloud"), *given) as started:
+    """A cloud whose stack tells an address and a topic, and runs a matrix each ten minutes, which are six seconds."""
+    given = {
+        "NotifyTopicArn": TOPIC, "NotifyEmail": "me@example.org",
+        "Schedule": "rate(10 minutes)", "ScheduledMatrix": KEY,
+    }  # fmt: skip
+    parameters = [f"--parameter={name}={value}" for name, value in given.items()]
+    with start_cloud(tmp_path_factory.mktemp("cloud"), *parameters) as started:
         yield started
 
 
@@ -81,10 +105,82 @@ def test_a_run_that_is_only_planned_says_so(cloud: Cloud, inbox: Inbox):
     assert "It was only planned (dryRun).\nReceipt: No resources were created" in inbox.told("dry")
 
 
-def test_no_right_of_notify_was_missing(cloud: Cloud, inbox: Inbox):
+def run_of_schedule(cloud: Cloud, beside: set[str]) -> Run:
+    """The next run that the schedule starts, none of these, at its end; the schedule finds no matrix for another."""
+
+    def new() -> list[dict]:
+        states = cloud.client("stepfunctions")
+        found = states.list_executions(stateMachineArn=cloud.output("StateMachineArn"))["executions"]
+        return [each for each in found if each["name"].startswith("nightly-2") and each["name"] not in beside]
+
+    place = {"Bucket": cloud.output("BucketName"), "Key": KEY}
+    cloud.client("s3").put_object(**place, Body=json.dumps(nightly(cloud)).encode())
+    until(new, "the schedule to start a run")
+    cloud.client("s3").delete_object(**place)
+    [execution] = new()
+    run = Run(cloud, execution["name"], execution["executionArn"])
+    run.wait()
+    assert run.status == "SUCCEEDED", run.describe()
+    return run
+
+
+def test_the_second_run_of_a_schedule_is_told_to_be_slower_with_its_interval(cloud: Cloud, inbox: Inbox):
+    work(cloud, LITTLE_BYTES)
+    first = run_of_schedule(cloud, set())
+    work(cloud, MUCH_BYTES)
+    second = run_of_schedule(cloud, {first.name})
+
+    of_first, of_second = inbox.told(first.name), inbox.told(second.name)
+
+    assert "than" not in of_first.splitlines()[2], "there was no run before"
+    assert "comparison.json" not in " ".join(first.keys(f"runs/{first.name}/"))
+    assert f"Slower than {first.name} at 1 of 1 point, by more than chance explains:" in of_second, of_second
+    assert re.search(r"duration_s \+[0-9.]+ %, slower \(ratio [0-9.]+, 95 % [0-9.]+ – [0-9.]+\)", of_second), of_second
+    assert inbox.about(second.name)[0]["Subject"].endswith("measured, slower")
+    comparison = second.document("comparison.json")
+    assert (comparison["verdict"], comparison["base"], comparison["asked"]) == ("slower", first.name, first.name)
+    assert second.document("matrix.json")["compareWith"] == first.name
+
+
+def test_a_run_beside_a_baseline_that_is_not_there_is_measured_and_says_how_to_set_it(cloud: Cloud, inbox: Inbox):
+    work(cloud, LITTLE_BYTES)
+    run = cloud.run("beside-nothing", nightly(cloud, compareWith="baseline:release"))
+    assert run.status == "SUCCEEDED", run.describe()
+
+    text = inbox.told("beside-nothing")
+
+    assert "Not compared with baseline:release: there is no baseline release" in text
+    assert "matrix baseline set release beside-nothing" in text
+
+
+def test_a_run_is_compared_with_the_baseline_of_the_bucket_and_says_what_would_have_been_found(
+    cloud: Cloud, inbox: Inbox
+):
+    baseline = {"schema": 1, "name": "good", "run": "beside-nothing", "matrix": "nightly", "set_at": 1.0}
+    cloud.client("s3").put_object(
+        Bucket=cloud.output("BucketName"), Key="baselines/good/baseline.json", Body=json.dumps(baseline).encode()
+    )
+    run = cloud.run("beside-good", nightly(cloud, compareWith="baseline:good"))
+
+    comparison = run.document("comparison.json")
+
+    assert (comparison["base"], comparison["points"]) == ("beside-nothing", 1)
+    assert comparison["detectable_ratio"] > 1
+    assert "beside-nothing (baseline:good)" in inbox.told("beside-good")
+
+
+def test_no_right_was_missing(cloud: Cloud, inbox: Inbox):
     """The last test of the module: the deployed policies were enforced in all that came before."""
     decisions = [json.loads(line) for line in (cloud.folder / "iam-decisions.jsonl").read_text().splitlines()]
-    of_notify = [each for each in decisions if "NotifyRole" in each["role"]]
+    roles = ("StartScheduledRunRole", "NotifyRole", "AnalyseRunRole")
+    ours = [each for each in decisions if any(role in each["role"] for role in roles)]
 
-    assert {each["action"] for each in of_notify} >= {"sns:Publish", "s3:GetObject", "states:DescribeExecution"}
-    assert [each for each in of_notify if each["decision"] != "allow"] == []
+    calls = {
+        "sns:Publish",
+        "s3:GetObject",
+        "states:DescribeExecution",
+        "states:StartExecution",
+        "states:ListExecutions",
+    }
+    assert {each["action"] for each in ours} >= calls
+    assert [each for each in ours if each["decision"] != "allow"] == []
