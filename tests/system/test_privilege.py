@@ -313,6 +313,54 @@ def unused_actions(decisions: list[dict[str, str]]) -> list[str]:
     )
 
 
+def run_of(cloud: Cloud, name: str) -> Run:
+    """One of the runs above."""
+    machine = cloud.output("StateMachineArn")
+    return Run(cloud, name, f"{machine.replace(':stateMachine:', ':execution:')}:{name}")
+
+
+def image_of_samples(run: Run) -> str:
+    """What the instance itself says that it has booted."""
+    [key] = [each for each in run.keys(f"runs/{run.name}/cells/") if each.endswith("/samples.json")]
+    return run.document(key.removeprefix(f"runs/{run.name}/"))["instance"]["image_id"]
+
+
+def test_the_first_run_bakes_an_image_the_second_takes_it_and_reap_leaves_nothing(
+    cloud: Cloud, decisions: list[dict[str, Any]]
+):
+    first, second = (run_of(cloud, name) for name in ("baked", "taken"))
+
+    assert "Check image" in first.states()
+    states = second.states()
+    assert states[3:8] == ["Images to bake?", "Each image", "Bake image", "Image baked?", "Image ready"]
+    assert "Check image" not in states
+    assert image_of_samples(first) == image_of_samples(second)
+    kept = [one for one in first.summary()["receipt"]["resources"] if one["kept"]]
+    assert sorted(one["kind"] for one in kept) == ["image", "image-snapshot"]
+    assert image_of_samples(first) in {one["id"] for one in kept}
+    ec2 = cloud.client("ec2")
+    assert ec2.describe_images(Owners=["self"])["Images"] == []
+    of_images = [{"Name": "tag-key", "Values": ["storage-matrix:image"]}]
+    assert ec2.describe_snapshots(Filters=of_images)["Snapshots"] == []
+    assert second.left_behind() == {}
+    rows = first.rows()
+    assert [key for key in first.left_behind().get("open resources", []) if not rows[key].get("kept")] == []
+
+
+def test_a_builder_that_fails_fails_the_run_with_its_message_and_leaves_nothing(
+    cloud: Cloud, decisions: list[dict[str, Any]]
+):
+    run = run_of(cloud, "unbakeable")
+
+    assert run.status == "FAILED"
+    assert "GNU parallel is not installed" in run.cell()["error"]["message"]
+    states = run.states()
+    assert {"Record failed image", "Discard image", "Analyse run", "Some cells failed"} <= set(states)
+    assert "Create file system" not in states
+    assert run.summary()["receipt"]["totals"]["resources"] > 0
+    assert run.left_behind() == {}
+
+
 def name(grant: Grant) -> str:
     """How grants_without_use.yaml calls a grant, after its role."""
     resource = without_variables(grant.resource, "").split(":", 5)[-1]
