@@ -115,8 +115,24 @@ def test_what_it_makes_differs_from_what_the_clone_makes_only_in_where_the_code_
     assert code["S3Bucket"] in (BUCKET, {"Ref": "ArtifactBucket"})
 
 
-def test_a_run_succeeds_on_a_stack_that_was_made_of_the_folder(deployed: Cloud):
-    run = deployed.run("released", matrix(storage=[EBS, EFS]))
+def test_every_function_is_imported_by_a_python_that_has_nothing_but_the_artefacts(folder: Path, tmp_path: Path):
+    for name in ("functions", "dependencies"):
+        [archive] = folder.glob(f"{name}-*.zip")
+        zipfile.ZipFile(archive).extractall(tmp_path / name)
+    modules = [path.stem for path in (tmp_path / "functions").glob("*.py")]
+    assert {"plan_matrix", "analyse_cell", "reap"} <= set(modules)
+    script = (
+        "import importlib, sys; sys.path += sys.argv[1:3]; [importlib.import_module(name) for name in sys.argv[3:]]"
+    )
+    path = tmp_path / "functions", tmp_path / "dependencies/python"
+
+    done = subprocess.run([sys.executable, "-IS", "-c", script, *path, *modules], capture_output=True, text=True)
+
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_stack_that_was_made_of_the_folder_plans_a_run_and_is_found_to_be_this_tree(deployed: Cloud):
+    run = deployed.run("released", matrix(storage=[EBS, EFS], dryRun=True))
 
     assert run.status == "SUCCEEDED", run.describe()
     checks = list(verified.checks(Stack(from_cloud_document(deployed.description))))
