@@ -67,7 +67,7 @@ def told_of(plans):
 
 @pytest.mark.parametrize("environment", ["local", "local-vm", "emulated"])
 def test_no_local_figure_is_held_against_a_published_one(plans, environment):
-    told = compared_rows(run_of(plans["read-throughput"], environment=environment))
+    told = compared_rows(run_of(plans["ebs-fio"], environment=environment))
 
     assert told
     assert not any(row["comparable"] for row in told)

@@ -111,6 +111,9 @@ def test_the_dip_of_a_known_sample():
     assert dip(np.array([3.0])) == pytest.approx(1 / 2)
     assert dip(np.arange(10.0)) == pytest.approx(1 / 20)
     assert dip(np.array([0.0] * 50 + [1.0] * 50)) == pytest.approx(0.25)
+    # The distance to the nearest unimodal distribution, by a linear program for each place of its mode.
+    assert dip(np.array([1.0, 2, 4, 5, 5.5, 9, 9.5, 10, 11])) == pytest.approx(0.121527778)
+    assert dip(np.array([1.0, 2, 3, 8, 9, 12, 20, 21, 22, 23, 40])) == pytest.approx(0.114832536)
 
 
 def test_the_critical_values_are_those_of_uniform_samples():
