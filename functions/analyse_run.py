@@ -19,7 +19,7 @@ from matrix.answer.decision import decide
 from matrix.answer.results import run_summary
 from matrix.answer.service_times import service_times
 from matrix.answer.values import values_of
-from matrix.input.storage_names import cell_names
+from matrix.input.storage_names import candidate_names
 from matrix.report import csv_rows, markdown, page
 from matrix.terms.documents.plan import PlanDocument
 from matrix.terms.documents.result import ResultDocument
@@ -68,13 +68,12 @@ def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
     undrawn = _write_report(run, summary, results, plan)
     if not receipts.is_current(receipt):  # for a run that was stopped during this function, and swept meanwhile
         receipts.settle(run)
-    names = cell_names(summary["cells"])
     return {
         "state": "measured" if summary["status"] == "measured" and not left_behind else "failed",
         "totals": summary["totals"],
         "left_behind": len(left_behind),
         "cost_usd": summary["cost_usd"],
-        "decision": answer_sentences(summary, lambda candidate: names.get(candidate["cell"], candidate["storage"])),
+        "decision": answer_sentences(summary, candidate_names(summary)),
         "summary": f"s3://{environment().bucket}/{run_key(run, 'summary.json')}",
         "report": None if undrawn else f"s3://{environment().bucket}/{run_key(run, 'report.html')}",
         "open_report": None if undrawn else endings.report_address(run),

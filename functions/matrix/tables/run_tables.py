@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from matrix.input.storage_names import cell_names
+from matrix.input.storage_names import candidate_names
 from matrix.tables.best_table import best_table, largest
 from matrix.tables.bottleneck_table import bottleneck_tables
 from matrix.tables.directories_table import directories_table
@@ -13,7 +13,7 @@ from matrix.tables.layers_table import far_layers_table
 from matrix.tables.ranking_table import ranking_table
 from matrix.tables.service_times_table import service_times_table
 from matrix.tables.table import Table
-from matrix.terms.documents.summary import Candidate, Decision, QuotedAnswer, SummaryDocument
+from matrix.terms.documents.summary import Decision, QuotedAnswer, SummaryDocument
 from matrix.terms.verdicts import has_winner, judged, leading, ranked_of, winner
 from matrix.text.headlines import headline, question_headline
 from matrix.text.rankings import Name, cost_unit
@@ -31,11 +31,7 @@ def answer_table(summary: SummaryDocument, decision: Decision, name: Name, most:
 
 def quoted_answer(summary: SummaryDocument, decision: Decision) -> QuotedAnswer:
     """Return the answer of a run for scripts."""
-    names = cell_names(summary["cells"])
-
-    def name(candidate: Candidate) -> str:
-        return names[candidate["cell"]]
-
+    name = candidate_names(summary)
     questions, overview = decision["questions"], headline(decision, name)
     answer = QuotedAnswer(
         headline=overview, overview=overview, fleet=None, storage=None, figure=None, unit=None, cost=None
