@@ -229,7 +229,7 @@ def conflicts(stack, monkeypatch):
             return real.put_object(**request)
 
     monkeypatch.setattr(bucket, "client", lambda _: Conflicting())
-    monkeypatch.setattr(bucket, "CONFLICT_PAUSE_S", 0)
+    monkeypatch.setattr(bucket, "PAUSE_S", 0)
     return codes, made
 
 
@@ -249,4 +249,4 @@ def test_a_write_whose_conflict_lasts_fails_and_is_not_taken_for_written_by_anot
     with pytest.raises(ClientError, match="ConditionalRequestConflict"):
         bucket.put_if_absent("gate", {})
 
-    assert len(made) == bucket.CONFLICT_ATTEMPTS
+    assert len(made) == bucket.ATTEMPTS

@@ -1,12 +1,19 @@
 """What a function tries again is in its log once, with its reason; what no further attempt mends is not tried again."""
 
+import io
 import logging
+from types import SimpleNamespace
 
 import boto3
 import pytest
 from botocore.awsrequest import AWSResponse
 from botocore.config import Config
-from botocore.exceptions import ClientError, EndpointConnectionError, ParamValidationError
+from botocore.exceptions import (
+    ClientError,
+    EndpointConnectionError,
+    FlexibleChecksumError,
+    ParamValidationError,
+)
 
 from aws.records import bucket
 from aws.stack import retrying
@@ -42,7 +49,7 @@ def written(stack, monkeypatch):
         monkeypatch.setattr(bucket, "client", lambda _: client)
         return client
 
-    monkeypatch.setattr(bucket, "CONFLICT_PAUSE_S", 0)
+    monkeypatch.setattr(bucket, "PAUSE_S", 0)
     return write
 
 
@@ -78,6 +85,24 @@ def test_a_conditional_write_that_is_refused_otherwise_is_given_up_at_once(writt
 
     assert client.calls == 1
     assert lines("tried again") == []
+
+
+class BrokenOff(io.BytesIO):
+    def read(self, *_):
+        raise FlexibleChecksumError(error_msg="a part of the body is missing")
+
+
+def test_a_body_that_broke_off_is_read_again(stack, monkeypatch, lines):
+    bodies = [BrokenOff(), io.BytesIO(b"whole")]
+    client = SimpleNamespace(
+        get_object=lambda **_: {"Body": bodies.pop(0)}, exceptions=SimpleNamespace(NoSuchKey=KeyError)
+    )
+    monkeypatch.setattr(bucket, "client", lambda _: client)
+    monkeypatch.setattr(bucket, "PAUSE_S", 0)
+
+    assert bucket.get_bytes("runs/r/beat") == b"whole"
+
+    assert [line.failures for line in lines("well at last")] == [1]
 
 
 def test_who_gives_up_raises_what_aws_has_said_and_logs_how_often(lines):

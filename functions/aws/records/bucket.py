@@ -11,12 +11,13 @@ from botocore.exceptions import ClientError
 from aws.stack.clients import client, listed
 from aws.stack.environment import environment
 from aws.stack.retrying import NotYet, retried
+from contract import retryable
 from matrix.terms.documents import reading
 
 T = TypeVar("T")
 
 # A conflict lasts as long as the other request, some 100 ms. Six attempts wait 1.6 s on average, 3.1 s at most.
-CONFLICT_ATTEMPTS, CONFLICT_PAUSE_S = 6, 0.05
+ATTEMPTS, PAUSE_S = 6, 0.05
 
 
 def put(key: str, document: Any) -> None:
@@ -57,11 +58,12 @@ def put_if_absent(key: str, document: Any) -> bool:
             raise
         return True
 
-    pauses_s = (
-        random.uniform(0, CONFLICT_PAUSE_S * 2**attempt)  # noqa: S311 (jitter is not a secret)
-        for attempt in range(1, CONFLICT_ATTEMPTS)
-    )
-    return retried(f"the conditional write of {key}", write, pauses_s)
+    return retried(f"the conditional write of {key}", write, _pauses_s())
+
+
+def _pauses_s() -> Iterator[float]:
+    for attempt in range(1, ATTEMPTS):
+        yield random.uniform(0, PAUSE_S * 2**attempt)  # noqa: S311 (jitter is not a secret)
 
 
 def get_bytes(key: str, at_most: int | None = None) -> bytes | None:
@@ -70,16 +72,22 @@ def get_bytes(key: str, at_most: int | None = None) -> bytes | None:
     `at_most` limits the read of an object that an instance has written: at most one byte more is read, which shows that
     the object is too large.
     """
-    try:
-        body = client("s3").get_object(Bucket=environment().bucket, Key=key)["Body"]
-    except client("s3").exceptions.NoSuchKey:
-        return None
-    with closing(body):
-        if at_most is not None:
-            part: bytes = body.read(at_most + 1)
-            return part
-        content: bytes = body.read()
-    return content
+
+    def read() -> bytes | None:
+        try:
+            body = client("s3").get_object(Bucket=environment().bucket, Key=key)["Body"]
+        except client("s3").exceptions.NoSuchKey:
+            return None
+        with closing(body):
+            try:
+                content: bytes = body.read() if at_most is None else body.read(at_most + 1)
+            except Exception as error:  # botocore repeats a request, and no body that broke off
+                if retryable.verdict(error).is_retryable:
+                    raise NotYet(str(error)) from error
+                raise
+        return content
+
+    return retried(f"the read of {key}", read, _pauses_s())
 
 
 def get(key: str) -> Any:
