@@ -30,11 +30,11 @@ def make(run: str, *, sweep: Sweep | None) -> ReceiptDocument:
     Analyse run makes it first, with `sweep` None. A sweep follows the end of every run and makes the receipt again from
     the resources that remain; only that receipt can be complete.
     """
-    table.record_receipt(run, _looked_up(run, sweep))
-    return _written(run, lambda receipt: bucket.put(run_key(run, "receipt.json"), receipt))
+    table.record_receipt(run, _look_up(run, sweep))
+    return _write_current(run, lambda receipt: bucket.put(run_key(run, "receipt.json"), receipt))
 
 
-def _looked_up(run: str, sweep: Sweep | None) -> ReceiptDocument:
+def _look_up(run: str, sweep: Sweep | None) -> ReceiptDocument:
     """Ask AWS for all resources of a run and update their rows; delete copies, if `sweep`. Return the receipt."""
     inventory.record(run)
     inventory.verify(run)
@@ -68,7 +68,7 @@ def _not_ours(run: str) -> list[NotOurs]:
     return documents.not_ours(plan, run, table.resources(run), ended) if existing else []
 
 
-def _written(run: str, write: Callable[[ReceiptDocument], None]) -> ReceiptDocument:
+def _write_current(run: str, write: Callable[[ReceiptDocument], None]) -> ReceiptDocument:
     """Write documents of the current receipt in the table; return it.
 
     Another sweep may record a later receipt meanwhile and write its documents first. So this reads the table again
@@ -129,7 +129,7 @@ def settle(run: str) -> ReceiptDocument:
         _rewrite(run_key(run, "summary.md"), "text/markdown", receipt_text.settled_markdown, summary)
         _rewrite(run_key(run, "report.html"), "text/html; charset=utf-8", receipt_text.settled_page, summary)
 
-    return _written(run, write)
+    return _write_current(run, write)
 
 
 def _rewrite(

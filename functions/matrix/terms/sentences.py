@@ -23,6 +23,8 @@ SLOWDOWN = "slowdown"
 # The name of the error of a published cell that its source leaves empty.
 NOT_PUBLISHED = "not published"
 ENVIRONMENT_NOTES = {"local": LOCAL_NOTE, "local-vm": VM_NOTE, EMULATED: EMULATED_NOTE}
+# Names in a list that may be as long as a fleet.
+MAX_NAMED = 5
 
 
 def listed(names: Iterable[str]) -> str:
@@ -139,12 +141,9 @@ def still_there_line(left: LeftBehind) -> str:
     return f"still there: {left['kind']} {left['id']}"
 
 
-MAX_NAMED = 5
-
-
 def of_fleet(instances: list[str], of: int, what: str) -> str:
     """Write what is true of some instances: `3 of 200 instances failed (i-1, i-2, i-3)`, with at most five names."""
-    return f"{len(instances)} of {of} instances {what} ({first_of(instances, MAX_NAMED)})"
+    return f"{len(instances)} of {count_of(of, 'instance')} {what} ({first_of(instances, MAX_NAMED)})"
 
 
 def first_of(names: list[str], most: int) -> str:
