@@ -140,7 +140,7 @@ def test_a_reason_that_all_instances_have_is_said_once(fleet, context, monkeypat
 def test_a_fleet_that_falls_silent_says_what_it_said_last(fleet, context, monkeypatch):
     beat("i-1", state="preparing")
 
-    with pytest.raises(InstanceSilent, match=r"silent for more than 120 s; their heartbeats say: preparing$"):
+    with pytest.raises(InstanceSilent, match=r"silent for more than 120 s \(i-1\); their heartbeats say: preparing$"):
         poll(context, monkeypatch, later_s=130)
 
 
@@ -155,7 +155,9 @@ OTHER_BEATS = {
 def test_a_heartbeat_may_say_anything(fleet, context, monkeypatch, body):
     client("s3").put_object(Bucket="results", Key=f"{BOARD.instances}AROA:i-1/heartbeat", Body=body)
 
-    with pytest.raises(BarrierTimeout, match=r"not ready to start \d+ s after launch; see their log\.gz") as caught:
+    with pytest.raises(
+        BarrierTimeout, match=r"not ready to start \d+ s after launch \(i-1, i-2\); see their log\.gz"
+    ) as caught:
         poll_late(context, monkeypatch, 901)
 
     assert str(caught.value).isprintable()
