@@ -23,8 +23,8 @@ JsonObject: TypeAlias = dict[str, Any]
 # A row of the table as DynamoDB returns it, before its fields are checked.
 StoredRow: TypeAlias = dict[str, Any]
 
-# Escaped characters. Few documents have any, and checking each of their texts takes long.
-ESCAPED = re.compile(rb"\\[ubfr]")
+# Characters that JSON writes by escapes. Most are letters such as the µ of µs, which Python's json escapes.
+ESCAPED = re.compile(rb"\\(?:[bfr]|u[0-9a-fA-F]{4})")
 
 _damage: ContextVar[list[UnreadableRun]] = ContextVar("damage")
 
@@ -72,7 +72,7 @@ def parsed(text: bytes, name: str, where: str, advice: str) -> JsonObject:
     kind = DOCUMENTS.get(PurePosixPath(name).stem)
     try:
         document = parse(text, where)
-        if ESCAPED.search(text) or b"\x7f" in text or CONTROL.search(_beyond_ascii(text)):
+        if _may_have_controls(text):
             document = _printable(document)
         if not isinstance(document, dict):
             raise UnreadableRun(f"{where} cannot be read: it holds no JSON object", advice)
@@ -81,9 +81,16 @@ def parsed(text: bytes, name: str, where: str, advice: str) -> JsonObject:
         raise UnreadableRun(f"{error}", advice) from error
 
 
-def _beyond_ascii(text: bytes) -> str:
-    """Return the text if it has any character beyond ASCII, else none: most have none, and that is known at once."""
-    return "" if text.isascii() else text.decode(errors="replace").replace("\r", "")
+def _may_have_controls(text: bytes) -> bool:
+    """Whether a text of JSON may hold control characters: most hold none, and looking at each value takes long."""
+    # Half a character is none, so pairs of them are looked at too.
+    escapes = {_unescaped(escape) for escape in set(ESCAPED.findall(text))}
+    beyond_ascii = "" if text.isascii() else text.decode(errors="replace").replace("\r", "")
+    return b"\x7f" in text or any(printable(each) != each for each in escapes) or bool(CONTROL.search(beyond_ascii))
+
+
+def _unescaped(escape: bytes) -> str:
+    return chr(int(escape[2:], 16)) if escape[1:2] == b"u" else "\b"
 
 
 class ProgressRow(TypedDict):

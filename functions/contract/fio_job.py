@@ -104,27 +104,27 @@ class FioJob:
         """Whether it writes."""
         return "write" in self.pattern or "rw" in self.pattern
 
-    @property
+    @cached_property
     def directions(self) -> tuple[int, ...]:
         """The directions that it has, of READ and WRITE."""
         return (READ,) * self.reads + (WRITE,) * self.writes
 
-    @property
+    @cached_property
     def engine(self) -> str:
         """Its ioengine."""
         return self._given.get("ioengine", "psync").partition(":")[0]
 
-    @property
+    @cached_property
     def depth(self) -> int:
         """How many operations each process keeps in flight."""
         return 1 if self.engine in SYNCHRONOUS_ENGINES else int(self.number("iodepth")) or 1
 
-    @property
+    @cached_property
     def jobs(self) -> int:
         """How many processes do the same."""
         return int(self.number("numjobs")) or 1
 
-    @property
+    @cached_property
     def files(self) -> int:
         """How many files each process has."""
         return int(self.number("nrfiles")) or 1
@@ -137,7 +137,7 @@ class FioJob:
         name, value = self._last("direct", "buffered") or ("direct", "0")
         return (value != "0") is (name == "direct")
 
-    @property
+    @cached_property
     def is_direct(self) -> bool:
         """Whether its operations pass the page cache; those of mmap never do (engines/mmap.c)."""
         return self.asks_direct and self.engine != "mmap"
@@ -250,7 +250,7 @@ class FioJob:
         read, write = read * self.blocks[READ], write * self.blocks[WRITE]
         return Bytes(moved * read / (read + write), moved * write / (read + write)) if read + write else Bytes(0, 0)
 
-    @property
+    @cached_property
     def mean_block(self) -> float:
         """Mean size of an operation."""
         return sum(share * block for share, block in zip(self._shares, self.blocks))
@@ -267,7 +267,7 @@ class FioJob:
         least, _, most = self._given.get("filesize", "0").partition("-")
         return self.size(least), self.size(most or least)
 
-    @property
+    @cached_property
     def _parts(self) -> int:
         """How many processes have a place of their own: one on a device, unless it is moved for each."""
         return self.jobs if self._device_bytes is None or self.is_on("offset_increment") else 1
@@ -295,7 +295,7 @@ class FioJob:
         is_even = all(limits[way] == block for limits in self._block_limits for way in self.directions)
         return min(size, self.files * (each // block * block)) if is_even else size
 
-    @property
+    @cached_property
     def _io_bytes(self) -> int:
         """Bytes after which a process ends, by `io_size`; 0 if it is not set."""
         return self.size(self._given.get("io_size", "0"))
@@ -312,7 +312,7 @@ class FioJob:
             moved = min(moved, self.number("number_ios") * loops * self.mean_block)
         return moved
 
-    @property
+    @cached_property
     def moved_bytes(self) -> float:
         """Bytes that it reads and writes if no time ends it."""
         return sum(map(self._moved, range(self.jobs)))
@@ -326,13 +326,13 @@ class FioJob:
         file_bytes = float(most) if at_most else (least + most) / 2
         return self.files * (self._io_of_file(job, file_bytes) + self._offset(job))
 
-    @property
+    @cached_property
     def stored_bytes(self) -> float:
         """Bytes that its files have at most; of a device, up to which byte it is used."""
         each = [self._stored(job, at_most=True) for job in range(self.jobs)]
         return sum(each) if self._device_bytes is None else max(each)
 
-    @property
+    @cached_property
     def is_laid_out(self) -> bool:
         """Whether its files, or its part of a device, are written before it begins.
 
@@ -341,7 +341,7 @@ class FioJob:
         needs_files = self.is_on("overwrite") or self.engine == "mmap"
         return self.reads or (self._device_bytes is None and needs_files and not self.is_on("create_on_open"))
 
-    @property
+    @cached_property
     def laid_out_bytes(self) -> float:
         """Bytes that are written before it begins."""
         if not self.is_laid_out:
@@ -369,7 +369,7 @@ class FioJob:
         given["parts"] = str(self._parts)
         return hashlib.sha256(repr(given).encode()).hexdigest()[:16]
 
-    @property
+    @cached_property
     def read_before_bytes(self) -> float:
         """Bytes that `pre_read` reads before the time."""
         if not self.is_on("pre_read"):

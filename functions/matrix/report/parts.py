@@ -43,7 +43,7 @@ BESIDE_COLUMNS = 6
 MAX_DOUBTS = 5
 # Kinds of warnings that are shown, the others are folded away.
 MAX_WARNINGS = 5
-# Rows of metrics that are not primary. With 200 cells they were 9,600 rows, 29 % of the page.
+# Rows of metrics that are not primary, and of fleets. With 200 cells they were 9,600 rows, 29 % of the page.
 MAX_OTHERS = 2_000
 MAX_LAYERS = 12
 LAYERS_READ = (
@@ -124,14 +124,12 @@ def figures(view: View) -> tuple[list[Markup], int]:
     notes = [tag("p", NOT_CARRIED_NOTE)] if has_refused(view.entries) else []
     far_off = _far_off(view)
     rates = highest_rates_table(view.cells)
-    together = fleet_rates_table(view.entries, lambda each: view.curve(each.cell))
-    of_fleets = [html_table(together, class_="many", is_captioned=False, marks=view.marks)] if together.rows else []
     blocks = [
         *([html_table(rates, class_="many")] if rates.rows else []),
         *(_percentiles(view, built) for built in primary),
         *notes,
         *([far_off] if far_off else []),
-        *(details(together.title, each, elsewhere=ONLY_IN_CSV) for each in of_fleets),
+        *_of_fleets(view),
         *([details("All other metrics", others, elsewhere=ONLY_IN_CSV)] if others else []),
     ]
     return blocks, max((len(built.shown(has_details=True).columns) for built in primary), default=0)
@@ -169,6 +167,15 @@ def _far_off(view: View) -> Markup | None:
     rule += f" Of {count} the farthest of each point are shown." if count > len(rows) else ""
     listed = html_table(Table.of("Values far from the others", heads, rows), class_="many")
     return details(f"Values far from the others: {count}, none left out", tag("p", rule, class_="quiet"), listed)
+
+
+def _of_fleets(view: View) -> Iterator[Markup]:
+    count = sum(len(entry.point.get("fleet") or []) for entry in view.entries)
+    if count > MAX_OTHERS:
+        yield tag("p", f"The rates of whole fleets, {count:,} rows, are in summary.json.", class_="quiet")
+    elif count:
+        built = fleet_rates_table(view.entries, lambda each: view.curve(each.cell))
+        yield details(built.title, html_table(built, class_="many", is_captioned=False))
 
 
 def _other_metrics(view: View) -> Markup | None:
