@@ -4,7 +4,6 @@ import json
 import re
 from collections import Counter
 from operator import attrgetter
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -16,7 +15,6 @@ from cli.messages import terminal
 from cli.messages.errors import CommandError, ExitCode, UnknownRun
 from cli.tables import rich_tables
 from cli.target import run_folders, summaries
-from cli.target.pages import write_page
 from cli.target.place import Place
 from matrix.tables.compared_table import compared_table
 from matrix.terms.documents.compared import ComparedPair, ComparedRuns
@@ -67,13 +65,12 @@ def compare(
     stack: options.Stack = None,
     region: options.Region = None,
     as_json: options.AsJson = False,
-    web: Annotated[bool, typer.Option("--web", help="Also write it as a page, and open that in the browser.")] = False,
 ) -> None:
     """Compare two runs cell by cell.
 
     Cells match by storage, workload, fleet and parameters. For each point you see the medians, their ratio with a 95 %
     interval, and the verdict, corrected for the number of cells. With more than 40 points, those without a difference
-    are only counted, unless you add --all; --json and --web have all. The exit code is 1 when a cell became slower by
+    are only counted, unless you add --all; --json has all. The exit code is 1 when a cell became slower by
     more than the threshold and by more than chance explains, or when the runs have no cell in common.
 
     `baseline:NAME` is the run that you have named by `matrix baseline set NAME RUN`.
@@ -98,8 +95,6 @@ def compare(
         typer.echo(json.dumps(document, indent=2, ensure_ascii=False))
     else:
         _show(document, is_all=all_)
-    if web:
-        _write_page(document, both, is_json=as_json)
     if not document["compared"]:
         # A check that compared nothing must not pass.
         advice = "a matrix that was changed needs a new base: run it, and compare with that"
@@ -129,16 +124,6 @@ def _both(base: str, run: str, place: Place) -> list[summaries.FoundRun]:
     except UnknownRun as none:
         rule = f"no other run of the matrix {known['name']} has results, to be compared with {known['run']}"
         raise UnknownRun(rule, "start one: `matrix run FILE`; or name the RUN: `matrix runs`") from none
-
-
-def _write_page(document: ComparedRuns, both: list[summaries.FoundRun], *, is_json: bool) -> None:
-    """Write the page with the details of the comparison; its path goes to stderr if stdout is JSON."""
-    from matrix.answer.history import KeptRun
-    from matrix.report.comparison import render_comparison
-
-    page = render_comparison(document, *(KeptRun(each.summary, each.results()) for each in both))
-    names = "-".join(Path(document[side]).name for side in ("base", "run"))
-    write_page(Path(f"compare-{names}.html"), page, is_opened=True, is_silent=is_json)
 
 
 def _shares(thresholds: list[str]) -> tuple[float, dict[str, float]]:

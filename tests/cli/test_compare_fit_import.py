@@ -60,22 +60,6 @@ def test_a_comparison_ends_with_1_only_if_a_run_is_slower_by_more_than_the_thres
     assert matrix("compare", *arguments).exit_code == code
 
 
-def test_two_runs_are_a_page_too_and_json_stays_alone_on_stdout(keep_measured, matrix, tmp_path, monkeypatch):
-    keep_measured("base", 1000)
-    keep_measured("new", 500)
-    opened = []
-    monkeypatch.setattr("webbrowser.open", lambda address: opened.append(address) or True)
-
-    seen = matrix("compare", "base", "new", "--json", "--web")
-
-    found = json.loads(seen.stdout)
-    assert found["regressions"] == 4
-    assert [(one["verdict"], one["ratio"]) for one in found["compared"]] == [("slower", 0.5)] * 4
-    page = tmp_path / "compare-base-new.html"
-    assert opened == [page.as_uri()]
-    assert "4 of 4 became slower by more than 5 %" in page.read_text()
-
-
 @pytest.fixture
 def three_runs(keep_measured, workdir):
     """Runs of three days, of which the third is half as fast."""

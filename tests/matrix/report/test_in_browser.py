@@ -11,11 +11,9 @@ from support.browser import CHROMIUM, serious_findings
 from support.disturbance import attempts
 from support.runs_for_reports import build_run, cell_of, swept_page
 
-from matrix.answer.comparing import compare
 from matrix.answer.history import KeptRun
 from matrix.published.yocto_run import yocto_run
 from matrix.report import heat_map, html, page, ranking
-from matrix.report.comparison import render_comparison
 from matrix.report.explore import render_explore
 from matrix.report.page import render
 from matrix.samples import cloudwatch
@@ -370,7 +368,6 @@ def test_pages_of_several_runs_are_for_all_people_and_any_screen(chromium, tmp_p
     runs = [KeptRun(build_run(sizes, spread=0.01)[0] | {"run": name}, {}) for name in ("mon", "tue")]
     pages = {
         "explore": render_explore([*runs, KeptRun(yocto_run("published-yocto"), {})]),
-        "compare": render_comparison(compare(*(run.values for run in runs), threshold=0.05), *runs),
     }
     for name, text in pages.items():
         path = tmp_path / f"{name}.html"

@@ -7,10 +7,8 @@ from functools import cache
 import pytest
 from support.runs_for_reports import build_run
 
-from matrix.answer.comparing import compare
 from matrix.answer.history import KeptRun, describe_change, history, what_changed
 from matrix.published.yocto_run import yocto_run
-from matrix.report.comparison import render_comparison
 from matrix.report.explore import render_explore
 
 DAY_S = 86_400.0
@@ -125,17 +123,6 @@ def test_what_was_measured_too_little_is_not_called_unchanged(nights):
     assert "No cell changed by more than chance explains." in words(render_explore(nights[:2]))
 
 
-def test_the_page_of_two_runs_has_their_ratios_as_times_as_slow_and_what_was_different(nights):
-    _, base, run = nights
-    page = render_comparison(compare(base.values, run.values, threshold=0.05), base, run)
-    text = words(page)
-
-    assert "1 of 2 became slower by more than 5 % and by more than chance explains." in text
-    assert "EFS bursting, 10 × m6i.large · build, jobs 4: slower by" in text
-    assert "kernel: 6.1 → 6.12" in text
-    assert re.search(r'<svg class="row"[^>]*data-s="0"', page)
-
-
 def test_hostile_names_are_text_in_pages_of_runs():
     summary = yocto_run(HOSTILE)
     for cell in summary["cells"]:
@@ -144,9 +131,7 @@ def test_hostile_names_are_text_in_pages_of_runs():
             point["label"] = HOSTILE
     run = KeptRun(summary, {})
 
-    for page in (
-        render_explore([run, run]),
-        render_comparison(compare(run.values, run.values, threshold=0.05), run, run),
-    ):
-        assert "<img" not in page
-        assert page.count("<script>") == 1
+    page = render_explore([run, run])
+
+    assert "<img" not in page
+    assert page.count("<script>") == 1
