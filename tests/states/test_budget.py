@@ -526,7 +526,7 @@ def test_prices_are_asked_for_until_the_first_call_that_is_not_answered(monkeypa
     book = prices.book(_matrix(), "eu-west-1")
 
     assert len(asked) == 1
-    assert book.fresh.prices == {}
+    assert book.of_api.prices == {}
     [record] = [record for record in caplog.records if "price book" in record.message]
     assert (record.what, record.levelname) == ("today's prices", "WARNING")
     assert "AccessDeniedException" in record.reason

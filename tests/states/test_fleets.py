@@ -484,7 +484,7 @@ def test_a_launch_of_a_run_that_is_stopped_meanwhile_waits_no_longer(room, monke
     monkeypatch.setattr(
         fleets, "_describe", lambda filters: ending if "terminated" in filters[-1]["Values"] else described(filters)
     )
-    monkeypatch.setattr(table, "has_ended", lambda run: run == "r" and clock[-1] > 20)
+    monkeypatch.setattr(table, "ended_at", lambda run: clock[-1] if run == "r" and clock[-1] > 20 else None)
 
     with pytest.raises(QuotaExceeded):
         launch(2)
