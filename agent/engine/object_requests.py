@@ -4,7 +4,7 @@ Keys of its plan:
 
 - `requests`: number by operation; `threads`, `mode`, and `open_loop` for a fixed rate (agent.engine.arrivals);
 - `region`, `bucket`, `root` (prefix of all objects), `step` (prefix below it for the objects that this step writes);
-- `objects`: number of objects to read; `object_bytes`, `is_drawn`, `part_bytes` (None: one PUT), `seed` of contents;
+- `objects`: number of objects to read; `object_bytes`, `sizes`, `part_bytes` (None: one PUT), `seed` of contents;
 - `keys_per_list`, `keys_per_delete`, `prefixes`.
 
 botocore makes one attempt; the engine retries and counts, because botocore would retry silently. The time of an
@@ -19,12 +19,13 @@ import time
 from typing import TYPE_CHECKING, Any, Callable
 
 from agent.board.blackboard import ATTEMPTS, READ_TIMEOUT_S, new_client, new_session
-from agent.engine import sizes, worker_pool
+from agent.engine import worker_pool
 from agent.engine.arrivals import Arrivals
 from agent.engine.objects import once
 from agent.engine.stamps import stamp
 from agent.engine.writes import block_start, draw_pool
 from contract import histogram, retryable
+from contract.sizes import Sizes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -57,19 +58,17 @@ class Incomplete(Exception):
 class Contents:
     """Contents of objects: incompressible, different for each object and part, and equal for the same seed."""
 
-    def __init__(self, object_bytes: int, part_bytes: int | None, seed: int, *, is_drawn: bool = False) -> None:
-        """Draw the random pool from which all contents are cut. If sizes are drawn, `object_bytes` is their mean."""
-        self._mean, self._is_drawn = object_bytes, is_drawn
-        self._largest = object_bytes * sizes.MAX_MEANS if is_drawn else object_bytes
+    def __init__(self, object_bytes: int, part_bytes: int | None, seed: int, sizes: str = "") -> None:
+        """Draw the random pool from which all contents are cut. `object_bytes` is the mean of a distribution."""
+        self._sizes = Sizes(object_bytes, sizes)
+        self._largest = self._sizes.largest
         self.block_bytes = max(1, min(part_bytes or self._largest, self._largest))
         self._seed = seed
         self._pool = draw_pool(self.block_bytes, "random", seed)
 
-    def size(self, kind: str, number: int) -> int:
-        """Return the bytes of an object; drawn sizes are the same for the same seed."""
-        if not self._is_drawn:
-            return self._mean
-        return sizes.drawn(self._mean, random.Random(f"{self._seed}/{kind}/{number}"))  # noqa: S311 no secret
+    def size(self, number: int) -> int:
+        """Return the bytes of an object."""
+        return self._sizes.of(number)
 
     @property
     def blocks(self) -> int:
@@ -78,7 +77,7 @@ class Contents:
 
     def block(self, kind: str, number: int, block: int) -> bytes:
         """Part `block` of an object."""
-        size = min(self.block_bytes, self.size(kind, number) - block * self.block_bytes)
+        size = min(self.block_bytes, self.size(number) - block * self.block_bytes)
         own = stamp(self._seed, _NUMBERS[kind] * MAX_OBJECTS + number, block)[:size]
         first = (_NUMBERS[kind] * MAX_OBJECTS + number) * self.blocks
         start = block_start(first + block, self.block_bytes, len(self._pool))
@@ -89,7 +88,7 @@ class Contents:
 
         Raises ObjectWrong.
         """
-        at, block, expected, whole = 0, -1, b"", self.size(kind, number)
+        at, block, expected, whole = 0, -1, b"", self.size(number)
         for chunk in chunks:
             # Slices of bytes are compared as memory is, memoryviews item by item.
             done = 0
@@ -195,8 +194,8 @@ class Bucket:
     def head(self, kind: str, number: int) -> None:
         """HEAD an object; its size must be right."""
         size = self.ask("head_object", Key=self.key(kind, number))["ContentLength"]
-        if size != self._contents.size(kind, number):
-            raise ObjectWrong(f"object {number} has {size} bytes by HEAD, not {self._contents.size(kind, number)}")
+        if size != self._contents.size(number):
+            raise ObjectWrong(f"object {number} has {size} bytes by HEAD, not {self._contents.size(number)}")
         self.counts.objects["head"] += 1
 
     def list_page(self, prefix: str, token: str | None) -> dict[str, Any]:
@@ -304,7 +303,7 @@ def main() -> None:
     plan = worker_pool.read_plan()
     # Retries are counted; a log line for each would fill the disk if S3 refuses thousands.
     logging.getLogger("agent").setLevel(logging.ERROR)
-    contents = Contents(plan["object_bytes"], plan["part_bytes"], plan["seed"], is_drawn=plan["is_drawn"])
+    contents = Contents(plan["object_bytes"], plan["part_bytes"], plan["seed"], plan["sizes"])
     operations = draw(plan)
     pilot = measure_pilot(plan, contents)
     arrivals = Arrivals.of(plan, len(operations))

@@ -17,8 +17,8 @@ from functools import cached_property
 from io import FileIO
 from pathlib import Path
 
-from agent.engine import sizes
 from agent.errors import SourceDoesNotFit
+from contract.sizes import Sizes, name_of
 
 FILES_PER_DIRECTORY = 500  # as the EFS tutorial's data set has: 10 directories of 500 files
 POOL_BYTES = 1 << 26
@@ -34,20 +34,17 @@ INODE_BYTES = 512
 
 @dataclass(frozen=True)
 class DataSet:
-    """`files` files of `file_bytes` below `folder`, or exponentially distributed sizes of this mean."""
+    """`files` files of `file_bytes` below `folder`, or of a distribution of `sizes` with this mean."""
 
     folder: Path
     files: int
     file_bytes: int
-    is_exponential: bool = False
+    sizes: str = ""
 
     @cached_property
     def file_sizes(self) -> list[int]:
         """Bytes of each file, in the order of `paths`; drawn sizes are the same on each instance and in each run."""
-        if not self.is_exponential:
-            return [self.file_bytes] * self.files
-        draw = random.Random(0)  # noqa: S311 a size is not a secret
-        return [sizes.drawn(self.file_bytes, draw) for _ in range(self.files)]
+        return [*map(Sizes(self.file_bytes, self.sizes).of, range(self.files))]
 
     @property
     def total_bytes(self) -> int:
@@ -58,10 +55,10 @@ class DataSet:
         return [f"d{n // FILES_PER_DIRECTORY:05d}/f{n:08d}" for n in range(self.files)]
 
 
-def provide(root: Path, files: int, file_bytes: int, *, is_exponential: bool = False) -> DataSet:
+def provide(root: Path, files: int, file_bytes: int, sizes: str = "") -> DataSet:
     """Return the data set of that shape below `root`, an existing or a new one. Raises SourceDoesNotFit."""
-    shape = f"{files}x{file_bytes}{'-exponential' if is_exponential else ''}"
-    data_set = DataSet(root / shape, files, file_bytes, is_exponential)
+    shape = f"{files}x{file_bytes}{name_of(sizes)}"
+    data_set = DataSet(root / shape, files, file_bytes, sizes)
     if data_set.folder.exists():
         return data_set
     # Under another name until it is complete, so that nothing is copied from the half-made files of a killed agent.

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 from agent.board.blackboard import sdk_version, translated
 from agent.engine import object_requests as engine
-from agent.engine.sizes import EXPONENTIAL
 from agent.errors import JobInvalid, WorkIncomplete
 from agent.programs.processes import Armed, Ended
 from agent.workloads import engines
 from agent.workloads.read import PLAYED_S3
-from agent.workloads.trial import Outcome, Trial, choice_problems, integer_problems
+from agent.workloads.trial import Outcome, Trial, choice_problems, integer_problems, sizes_problems
 from contract import histogram
 from contract.keys import HISTOGRAMS
+from contract.sizes import name_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -42,7 +42,7 @@ def problems(params: dict[str, Any]) -> list[str]:
     wrong += choice_problems(params, operation=(*engine.OPERATIONS, MIX)) + engines.rate_problems(params)
     for name in ("objects", "part_bytes", "keys_per_list", "keys_per_delete", "prefixes"):
         wrong += integer_problems(params, **{name: 1}) if name in params else []
-    wrong += choice_problems(params, sizes=(EXPONENTIAL,)) if "sizes" in params else []
+    wrong += sizes_problems(params)
     if params.get("operation") == MIX and not A_MIX.fullmatch(str(params.get("mix"))):
         wrong.append(f"mix: {params.get('mix')!r} must be such as 'get 450, put 150'")
     return wrong
@@ -77,8 +77,8 @@ def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
 def plan_of(params: dict[str, Any], mount: dict[str, Any], step: Step, workspace: Workspace) -> dict[str, Any]:
     size, part = params["object_bytes"], params.get("part_bytes")
     objects, prefixes = params.get("objects", 0), params.get("prefixes", 1)
-    drawn = f"-{params['sizes']}" if "sizes" in params else ""
-    root = f"{mount['prefix']}/objects-{size}-{part or 0}-{objects}-{prefixes}{drawn}"
+    sizes = params.get("sizes", "")
+    root = f"{mount['prefix']}/objects-{size}-{part or 0}-{objects}-{prefixes}{name_of(sizes)}"
     return {
         "requests": requests_of_each(params),
         "region": mount["region"],
@@ -87,7 +87,7 @@ def plan_of(params: dict[str, Any], mount: dict[str, Any], step: Step, workspace
         "step": f"step-{step.number}",
         "objects": objects,
         "object_bytes": size,
-        "is_drawn": bool(drawn),
+        "sizes": sizes,
         "part_bytes": part,
         "prefixes": prefixes,
         **{name: params.get(name, 1) for name in ("keys_per_list", "keys_per_delete")},
@@ -113,9 +113,7 @@ class Keeper:
         # Listing and removing the remaining objects takes as few requests as S3 allows.
         self._plan = {**plan, "threads": WORKERS, "keys_per_list": MAX_KEYS}
         self._wanted = plan["requests"]
-        self._contents = engine.Contents(
-            plan["object_bytes"], plan["part_bytes"], plan["seed"], is_drawn=plan["is_drawn"]
-        )
+        self._contents = engine.Contents(plan["object_bytes"], plan["part_bytes"], plan["seed"], plan["sizes"])
         self._bucket = engine.Bucket(self._plan, self._contents, chance=random.Random())  # noqa: S311 no secret
 
     def put(self, kind: str, count: int) -> None:
@@ -133,7 +131,7 @@ class Keeper:
             there = {kind: dict(self._sizes(kind)) for kind in (engine.WRITTEN, engine.DOOMED, engine.PILOT)}
             written, left = there[engine.WRITTEN], there[engine.DOOMED]
             numbers = range(self._wanted.get("put", 0))
-            keys = {bucket.key(engine.WRITTEN, n): self._contents.size(engine.WRITTEN, n) for n in numbers}
+            keys = {bucket.key(engine.WRITTEN, n): self._contents.size(n) for n in numbers}
             if written.keys() != keys.keys():
                 raise WorkIncomplete(f"{len(written)} objects are there after {len(keys)} were put")
             wrong = [key for key, size in written.items() if size != keys[key]]
@@ -231,7 +229,7 @@ def describe_requests(plan: dict[str, Any]) -> str:
     keys = "".join(
         f", {plan[f'keys_per_{name}']} keys a {names[name]}" for name in ("list", "delete") if name in plan["requests"]
     )
-    mean = " on average" if plan["is_drawn"] else ""
+    mean = " on average" if plan["sizes"] else ""
     return f"{counted} of objects of {plan['object_bytes']} bytes{mean}{parts}{keys}, {plan['prefixes']} prefixes,"
 
 

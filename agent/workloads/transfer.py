@@ -15,7 +15,7 @@ from agent.programs import tools as tool_box
 from agent.programs.processes import Armed, Command, Ended
 from agent.workloads import data_set
 from agent.workloads.data_set import DataSet
-from agent.workloads.trial import Outcome, Trial, choice_problems, integer_problems
+from agent.workloads.trial import Outcome, Trial, choice_problems, integer_problems, sizes_problems
 
 if TYPE_CHECKING:
     from agent.job import Job, Step
@@ -51,7 +51,7 @@ CHUNK_BYTES = 1 << 20
 def problems(params: dict[str, Any]) -> list[str]:
     sentences = integer_problems(params, files=1, file_bytes=1)
     sentences += choice_problems(params, tool=tuple(PROGRAMS))
-    sentences += choice_problems(params, sizes=("exponential",)) if "sizes" in params else []
+    sentences += sizes_problems(params)
     if params.get("threads") is not None:
         sentences += integer_problems(params, threads=1)
     return sentences
@@ -68,6 +68,7 @@ def calibration(params: dict[str, Any], room: int) -> tuple[dict[str, Any], str]
     fpart begin with seconds of their own, which would weigh too much in a shortened copy.
     """
     tool, files, size = params["tool"], params["files"], params["file_bytes"]
+    params = {name: value for name, value in params.items() if name != "sizes"}
     if tool == "cp+parallel":
         return {**params, "files": min(files, MAX_CALIBRATED_FILES), "file_bytes": min(size, 4096)}, "files_per_s"
     on_disk = -(-size // BLOCK_BYTES) * BLOCK_BYTES
@@ -79,8 +80,7 @@ def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
     """Make the data set if it does not exist (not timed) and arm the tool."""
     del job
     params = step.params
-    is_exponential = params.get("sizes") == "exponential"
-    source = data_set.provide(workspace.data, params["files"], params["file_bytes"], is_exponential=is_exponential)
+    source = data_set.provide(workspace.data, params["files"], params["file_bytes"], params.get("sizes", ""))
     threads = threads_of(params)
     argv = copy_argv(params["tool"], source.folder, workspace.target, threads, workspace.scratch)
     bash = tool_box.find("bash") or "bash"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Callable
 from agent.errors import ToolFailed
 from agent.machine.steady_state import Steadiness
 from agent.programs.processes import Armed, Ended
+from contract.sizes import TEXT
 
 if TYPE_CHECKING:
     from agent.board.peers import Peers
@@ -111,3 +112,9 @@ def choice_problems(params: dict[str, Any], **choices: tuple[str, ...]) -> list[
         for name, allowed in choices.items()
         if params.get(name) not in allowed
     ]
+
+
+def sizes_problems(params: dict[str, Any]) -> list[str]:
+    """A distribution of sizes that is none."""
+    text = params.get("sizes", "exponential")
+    return [] if TEXT.fullmatch(str(text)) else [f"sizes: {text!r} is no distribution, such as 'lognormal 1.5'"]

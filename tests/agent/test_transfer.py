@@ -14,6 +14,8 @@ from support.agent_cloud import needs
 from agent.errors import SourceDoesNotFit
 from agent.machine import counters
 from agent.workloads import data_set, transfer
+from agent.workloads.data_set import DataSet
+from matrix.input.workloads.sizes import total_bytes
 
 FILES, FILE_BYTES = 40, 3_000
 
@@ -42,16 +44,24 @@ def test_fpsync_copies_the_whole_data_set(measured, plain_storage):
     assert list(plain_storage.iterdir()) == []
 
 
-def test_sizes_are_drawn_as_smallfile_does_and_alike_on_each_instance(tmp_path_factory):
-    sets = [data_set.provide(tmp_path_factory.mktemp(name), 2_000, 4096, is_exponential=True) for name in ("a", "b")]
+@pytest.mark.parametrize(
+    ("sizes", "median", "largest"),
+    [("exponential", 0.69, 8), ("lognormal 1.5", 0.333, 32), ("1024:75 13312:25", 0.25, 3.25)],
+)
+def test_sizes_of_a_distribution_have_its_mean_and_are_the_same_on_each_instance_and_in_the_plan(
+    sizes, median, largest, tmp_path_factory
+):
+    sets = [data_set.provide(tmp_path_factory.mktemp(name), 2_000, 4096, sizes) for name in ("a", "b")]
 
     assert sets[0].file_sizes == sets[1].file_sizes
-    assert sets[0].total_bytes / 2_000 == pytest.approx(4096, rel=0.1)
-    assert (min(sets[0].file_sizes), max(sets[0].file_sizes) <= 8 * 4096) == (1024, True)
-    # Half of an exponential distribution is below 0.69 of its mean.
-    assert sorted(sets[0].file_sizes)[1_000] == pytest.approx(0.69 * 4096, rel=0.1)
+    assert sets[0].total_bytes == total_bytes(2_000, 4096, sizes) == pytest.approx(2_000 * 4096, rel=0.01)
+    assert 1 <= min(sets[0].file_sizes) <= max(sets[0].file_sizes) <= largest * 4096
+    assert sorted(sets[0].file_sizes)[1_000] == pytest.approx(median * 4096, rel=0.02)
     made = [(sets[0].folder / name).stat().st_size for name in sets[0].paths()]
     assert made == sets[0].file_sizes
+    others = DataSet(tmp_path_factory.getbasetemp(), 2_000, 4096, f"{sizes} seed 7")
+    assert others.file_sizes != sets[0].file_sizes
+    assert others.total_bytes == pytest.approx(sets[0].total_bytes, rel=0.01)
 
 
 def test_a_copy_that_takes_seconds_keeps_its_rate_over_time(cloud, instance, make_job, storage, fake_tool, bin_folder):

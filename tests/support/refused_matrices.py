@@ -243,6 +243,11 @@ WORKLOADS = [
     (BUILD | {"expectedSeconds": {"1": 0}}, "expectedSeconds.1", "greater-than-equal"),
     (TRANSFER | {"tool": ["cp", "cp"]}, "tool", "values-are-different"),
     (TRANSFER | {"fileSize": "1 mb"}, "fileSize", "value-error"),
+    (
+        {"type": "transfer", "tool": "cp", "sizes": {"weights": {"1TiB": 1, "1KiB": 9}}},
+        "files",
+        "data-fits-on-its-volume",
+    ),
     (TRANSFER | {"files": 11_000}, "files", "data-fits-on-its-volume"),  # of 1 MB; half of 20 GiB are 10,737 MB
     (
         TRANSFER | {"files": 1_000_000, "fileSize": ["1", "2", "3"]},
@@ -408,6 +413,36 @@ ON_S3 = [
         "drawn-objects-have-no-parts",
     ),
     (OBJECTS | {"sizes": "exponential", "objectSize": "9MiB"}, "objectSize", "what-is-sent-fits-into-memory"),
+    (
+        OBJECTS | {"sizes": {"weights": {"4KiB": 1, "65MiB": 1}}},
+        "sizes",
+        "what-is-sent-fits-into-memory",
+    ),
+    (
+        OBJECTS | {"sizes": {"weights": {"1KiB": 1, "2KiB": 1}}, "objectSize": "4KiB"},
+        "objectSize",
+        "a-list-stands-alone",
+    ),
+    *[
+        (OBJECTS | {"sizes": sizes}, "sizes", "sizes")
+        for sizes in (
+            "normal",
+            "lognormal 9",
+            {"lognormal": 0},
+            {"lognormal": True},
+            {"lognormal": 1.5, "weights": {"1KiB": 1, "2KiB": 1}},
+            {"lognormal": 1.5, "seed": -1},
+            {"exponential": 4},
+            {"pareto": 2},
+            {"weights": {"1KiB": 1}},
+            {"weights": {"1KiB": 1, "2KiB": -1}},
+            {"weights": {"1KiB": 0, "2KiB": 0}},
+            {"weights": {"1KiB": True, "2KiB": 1}},
+            {"weights": {"1KiB": 1, "1024": 1}},
+            {"weights": {"1KiB": 1, "0": 1}},
+            {"seed": 3},
+        )
+    ],
     (OBJECTS | {"objectSize": "1GiB", "partSize": "65MiB"}, "partSize", "what-is-sent-fits-into-memory"),
     (OBJECTS | {"objectSize": "1GiB", "partSize": "4MiB"}, "partSize", "parts-are-those-of-s3"),
     (OBJECTS | {"objectSize": "8MiB", "partSize": "8MiB"}, "partSize", "parts-are-those-of-s3"),

@@ -307,7 +307,7 @@ _WORDS: dict[str, Callable[[_Fault], tuple[str, str]]] = {
     **dict.fromkeys(("too_short", "too_long", "string_too_short", "string_too_long"), _describe_length),
     "string_pattern_mismatch": _describe_pattern,
     "value_error": _describe_value,
-    **dict.fromkeys(("option_value", "option_switch", "option_owned", "option_unknown"), _describe_own_fault),
+    **dict.fromkeys(("option_value", "option_switch", "option_owned", "option_unknown", "sizes"), _describe_own_fault),
 }
 
 

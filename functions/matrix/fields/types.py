@@ -6,6 +6,7 @@ from typing import Annotated, Any, TypeVar, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer, StringConstraints, WithJsonSchema
 from pydantic.alias_generators import to_camel
+from pydantic_core import PydanticCustomError
 
 from matrix.terms.problems import Problem, Problems, path_text
 from matrix.terms.sizes import format_size, parse_size
@@ -17,6 +18,11 @@ NAME_PATTERN = r"^[a-z0-9]([a-z0-9-]{0,38}[a-z0-9])?$"
 
 # Value of a problem that shows what the input has in its field.
 AS_GIVEN = object()
+
+
+def refusal(code: str, rule: str, fix: str) -> PydanticCustomError:
+    """Return the error of a value, for a validator to raise."""
+    return PydanticCustomError(code, "{rule}; {fix}", {"rule": rule, "fix": fix})
 
 
 class InputModel(BaseModel):

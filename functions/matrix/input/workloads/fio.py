@@ -17,10 +17,9 @@ from pydantic import (
     ValidatorFunctionWrapHandler,
     WrapValidator,
 )
-from pydantic_core import PydanticCustomError
 
 from contract.fio_job import READ, SYNCHRONOUS_ENGINES, SYNCING, WRITE, FioJob, kept_of
-from matrix.fields.types import Rule, Sweep, repeated
+from matrix.fields.types import Rule, Sweep, refusal, repeated
 from matrix.input.workloads import fio_job_file
 from matrix.input.workloads.contract import Clients, Workload
 from matrix.input.workloads.fio_job_file import Section
@@ -35,19 +34,15 @@ from matrix.terms.problems import Problem, Problems, check, path_text
 VALUE_PATTERN = r"^[A-Za-z0-9_.,:%+=-]{1,100}$"
 
 
-def _refusal(code: str, rule: str, fix: str) -> PydanticCustomError:
-    return PydanticCustomError(code, "{rule}; {fix}", {"rule": rule, "fix": fix})
-
-
 def _one_reason(value: object, validate: ValidatorFunctionWrapHandler) -> object:
     """Refuse a value once, not once for each type that it could have."""
     try:
         return validate(value)
     except ValidationError:
         if isinstance(value, bool):
-            raise _refusal("option_switch", "fio's switches are 1 or 0", f"write {int(value)}") from None
+            raise refusal("option_switch", "fio's switches are 1 or 0", f"write {int(value)}") from None
         rule = "must be a number, or 1 to 100 letters, digits and _ . , : % + = -"
-        raise _refusal("option_value", rule, 'for example "4k" or 16, or a list of them') from None
+        raise refusal("option_value", rule, 'for example "4k" or 16, or a list of them') from None
 
 
 # Keys that people expect here, from other tools or from other workloads.
@@ -61,7 +56,7 @@ def _ours_to_pass(name: str) -> str:
     if name in OPTIONS:
         return name
     if name in OWNED:
-        raise _refusal("option_owned", f"this option of fio is not yours to set: {OWNED[name]}", "leave it out")
+        raise refusal("option_owned", f"this option of fio is not yours to set: {OWNED[name]}", "leave it out")
     close = difflib.get_close_matches(name[:40], [*OPTIONS, "type", "name"], n=1)
     fix = (
         f"did you mean {close[0]}?"
@@ -69,7 +64,7 @@ def _ours_to_pass(name: str) -> str:
         else "leave it out; docs/matrix-format.md lists what can be set"
     )
     fix = _EXPECTED_KEYS.get(name, fix)
-    raise _refusal("option_unknown", "is not an option of fio that a matrix may set", fix)
+    raise refusal("option_unknown", "is not an option of fio that a matrix may set", fix)
 
 
 _Value = Annotated[str, StringConstraints(pattern=VALUE_PATTERN)] | int | float

@@ -8,6 +8,7 @@ from pydantic import Field
 from matrix.fields.types import Rule, Size, Sweep
 from matrix.input.workloads.contract import Clients
 from matrix.input.workloads.open_loop import OpenLoopModel, a_limit_has_its_rates
+from matrix.input.workloads.sizes import EQUAL, SizesField, a_list_has_all_sizes, is_listed, sizes_of
 from matrix.input.workloads.sweeps import Footprint, Params, combinations, values_are_different
 from matrix.storages.base import Storage
 from matrix.terms.metrics import latencies
@@ -26,8 +27,6 @@ LOOKING = ("get", "head", "list")
 MIN_PART_BYTES, MAX_PARTS = 5 * UNITS["MiB"], 10_000
 # Each thread has the data that it sends in memory.
 MAX_SENT_BYTES = 64 * UNITS["MiB"]
-# The largest drawn size, as a multiple of the mean (agent/engine/sizes.py).
-MAX_MEANS = 8
 # S3 API: of a page of ListObjectsV2, of one DeleteObjects.
 MAX_KEYS = 1_000
 # As in agent/workloads/objects.py: threads that put objects before the measurement, objects read again after it.
@@ -69,8 +68,8 @@ class ObjectsWorkload(OpenLoopModel):
     """Objects of each instance that GET, HEAD and LIST find; they are put before the time."""
     object_size: Sweep[Size] = Field(default=[65_536])
     """Size of each object."""
-    sizes: Annotated[Literal["equal", "exponential"], Field(examples=["exponential"])] = "equal"
-    """All objects have this size, or it is the mean of drawn sizes, which are at most 8 times as large (smallfile)."""
+    sizes: Annotated[SizesField, Field(examples=[{"lognormal": 1.5}])] = EQUAL
+    """All objects have this size, or it is the mean of a distribution; or sizes with weights."""
     part_size: Annotated[Size | None, Field(examples=["8MiB"])] = None
     """Larger objects are put in parts of this size, one after the other by each thread. Default: in one request."""
     keys_per_list: Annotated[int, Field(ge=1, le=MAX_KEYS)] = MAX_KEYS
@@ -88,7 +87,7 @@ class ObjectsWorkload(OpenLoopModel):
             {
                 "operation": self.operation,
                 "requests": self.requests,
-                "object_bytes": self.object_size,
+                "object_bytes": [sizes_of(size, self.sizes).mean_bytes for size in self.object_size],
                 "prefixes": self.prefixes,
                 "threads": self.threads,
             }
@@ -204,6 +203,7 @@ class ObjectsWorkload(OpenLoopModel):
             each_prefix_has_an_object,
             what_is_sent_fits_into_memory,
             drawn_objects_have_no_parts,
+            a_list_stands_alone,
             parts_are_those_of_s3,
             a_limit_has_its_rates,
             values_are_different,
@@ -249,17 +249,25 @@ def what_is_sent_fits_into_memory(part: ObjectsWorkload) -> Problems:
     rule = f"each thread holds what it sends; at most {limit} at once"
     if part.part_size is not None and part.part_size > MAX_SENT_BYTES:
         yield part.problem("partSize", rule, f'write "{limit}" or less')
-    elif part.sizes != "equal" and max(part.object_size) * MAX_MEANS > MAX_SENT_BYTES:
-        yield part.problem("objectSize", rule, f'write "{format_size(MAX_SENT_BYTES // MAX_MEANS)}" or less')
+    elif part.sizes != EQUAL and (largest := sizes_of(max(part.object_size), part.sizes).largest) > MAX_SENT_BYTES:
+        field = "sizes" if is_listed(part.sizes) else "objectSize"
+        most = MAX_SENT_BYTES * max(part.object_size) // largest
+        fix = f'write "{limit}" or less' if is_listed(part.sizes) else f'write "{format_size(most)}" or less'
+        yield part.problem(field, f"{rule}, and the largest has {format_size(largest)}", fix)
     elif part.part_size is None and max(part.object_size) > MAX_SENT_BYTES:
         yield part.problem("objectSize", rule, 'write partSize "8MiB", or a smaller size')
 
 
 def drawn_objects_have_no_parts(part: ObjectsWorkload) -> Problems:
     """Yield a problem for drawn sizes of objects in parts."""
-    if part.sizes != "equal" and part.part_size is not None:
+    if part.sizes != EQUAL and part.part_size is not None:
         rule = "objects of drawn sizes are put in one request each"
         yield part.problem("partSize", rule, 'leave it out, or write sizes "equal"')
+
+
+def a_list_stands_alone(part: ObjectsWorkload) -> Problems:
+    """Yield a problem for a size of the objects beside sizes with weights."""
+    yield from a_list_has_all_sizes(part, part.sizes, "object_size", "objectSize")
 
 
 def parts_are_those_of_s3(part: ObjectsWorkload) -> Problems:

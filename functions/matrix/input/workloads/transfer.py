@@ -6,6 +6,7 @@ from pydantic import Field
 
 from matrix.fields.types import AS_GIVEN, Rule, Size, Sweep
 from matrix.input.workloads.contract import Clients, Workload
+from matrix.input.workloads.sizes import EQUAL, SizesField, a_list_has_all_sizes, sizes_of, total_bytes
 from matrix.input.workloads.sweeps import Footprint, Params, combinations, values_are_different
 from matrix.storages.base import Storage
 from matrix.terms.documents.parts import Volume
@@ -48,8 +49,8 @@ class TransferWorkload(Workload):
     """Files that each instance copies in one step."""
     file_size: Sweep[Size] = Field(default=[1_000_000])
     """Size of each file; the data is incompressible."""
-    sizes: Annotated[Literal["equal", "exponential"], Field(examples=["exponential"])] = "equal"
-    """All files have this size, or it is the mean of drawn sizes, which are at most 8 times as large (smallfile)."""
+    sizes: Annotated[SizesField, Field(examples=[{"lognormal": 1.5}])] = EQUAL
+    """All files have this size, or it is the mean of a distribution; or sizes with weights."""
     threads: Sweep[Annotated[int, Field(ge=1, le=256)]] | None = None
     """Copies at once, for the tools that can; 4 for each vCPU unless given."""
     source_volume_type: Literal["gp2", "gp3"] = "gp3"
@@ -64,7 +65,7 @@ class TransferWorkload(Workload):
             {
                 "tool": self.tool,
                 "files": self.files,
-                "file_bytes": self.file_size,
+                "file_bytes": [sizes_of(size, self.sizes).mean_bytes for size in self.file_size],
                 "threads": self.threads or [None],
             }
         )
@@ -81,13 +82,14 @@ class TransferWorkload(Workload):
         A file waits for its create and for the write of each MiB: with 12 and 40 ms on EFS that is
         260 s for 5,000 files of 1 MB one by one, where the tutorial's table has 329 s (cp) and 435 s (rsync).
         """
-        files, total_bytes = params["files"], params["files"] * params["file_bytes"]
-        moving_s = total_bytes / min(clients.bytes_per_s(storage), SOURCE_BYTES_PER_S)
+        files = params["files"]
+        stored = total_bytes(files, params["file_bytes"], self.sizes)
+        moving_s = stored / min(clients.bytes_per_s(storage), SOURCE_BYTES_PER_S)
         blocks = -(-params["file_bytes"] // MIB)
         waiting_s = files * (storage.create_latency_s + blocks * storage.sync_latency_s)
         tool_s = files / TOOL_FILES_PER_S[params["tool"]]
         seconds = max(moving_s, waiting_s / (params["threads"] or ASSUMED_THREADS), tool_s)
-        return Footprint(seconds, written_bytes=total_bytes, stored_bytes=total_bytes)
+        return Footprint(seconds, written_bytes=stored, stored_bytes=stored)
 
     def work_volume(self, storage: Storage) -> Volume | None:
         """Return the volume that the files are copied from."""
@@ -96,12 +98,17 @@ class TransferWorkload(Workload):
 
     @classmethod
     def rules(cls) -> tuple[Rule, ...]:
-        return (data_fits_on_its_volume, values_are_different)
+        return (data_fits_on_its_volume, a_list_stands_alone, values_are_different)
+
+
+def a_list_stands_alone(part: TransferWorkload) -> Problems:
+    """Yield a problem for a size of the files beside sizes with weights."""
+    yield from a_list_has_all_sizes(part, part.sizes, "file_size", "fileSize")
 
 
 def data_fits_on_its_volume(part: TransferWorkload) -> Problems:
     """Yield a problem if the data sets of all points, which are made once and kept, are too large."""
-    needed = sum(files * -(-size // BLOCK_BYTES) * BLOCK_BYTES for files in part.files for size in part.file_size)
+    needed = sum(total_bytes(files, size, part.sizes, BLOCK_BYTES) for files in part.files for size in part.file_size)
     room = part.source_volume_gib * 2**30 // 2
     if needed > room:
         shapes = len(part.files) * len(part.file_size)
