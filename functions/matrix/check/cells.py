@@ -11,6 +11,7 @@ from matrix.fields.fleet import Fleet
 from matrix.input.matrix import Matrix
 from matrix.input.workloads import Workload
 from matrix.storages.base import Storage
+from matrix.terms.problems import Path, path_text
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,7 @@ class Unmatched:
 
     path: str
     """Such as `exclude[0].storage.volumeType`."""
+    key: str
     value: Any
     parts: Sequence[BaseModel]
     """The parts of the matrix that have the values of the exclusion's fields before it."""
@@ -113,7 +115,7 @@ class ParsedMatrix:
             )
             for axis, wanted, parts, matching in axes:
                 if not matching:
-                    yield _first_unmatched(f"exclude[{i}].{axis}", wanted or {}, parts)
+                    yield _first_unmatched(("exclude", i, axis), wanted or {}, parts)
 
     @cached_property
     def cells(self) -> list[Combination]:
@@ -142,14 +144,14 @@ class _Match:
     fleets: frozenset[int]
 
 
-def _first_unmatched(path: str, wanted: dict[str, Any], parts: Sequence[BaseModel]) -> Unmatched:
+def _first_unmatched(path: Path, wanted: dict[str, Any], parts: Sequence[BaseModel]) -> Unmatched:
     # The type first: it decides which fields there are.
     for key in sorted(wanted, key=lambda key: key != "type"):
         matching = [part for part in parts if _has_value(part, key, wanted[key])]
         if not matching:
-            return Unmatched(f"{path}.{key}", wanted[key], parts)
+            return Unmatched(path_text((*path, key)), key, wanted[key], parts)
         parts = matching
-    return Unmatched(path, wanted, parts)
+    return Unmatched(path_text(path), "", wanted, parts)
 
 
 def _matching(wanted: dict[str, Any] | None, parts: Sequence[BaseModel]) -> frozenset[int]:

@@ -149,7 +149,7 @@ def exclusions_leave_cells(parsed: ParsedMatrix) -> Problems:
 
 def _correct(unmatched: Unmatched) -> str:
     """Return how to correct a field of an exclusion: the field, or the value, that was probably meant."""
-    key = unmatched.path.rpartition(".")[2]
+    key = unmatched.key
     parts = [part.model_dump(mode="json", by_alias=True) for part in unmatched.parts]
     if not parts:
         return "leave it out: the matrix has no such list"
