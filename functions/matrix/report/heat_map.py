@@ -12,9 +12,10 @@ from matrix.report.charts.labels import lower
 from matrix.report.html import Markup, tag
 from matrix.report.view import View
 from matrix.terms.documents.summary import Candidate, Question
+from matrix.terms.grouping import grouped
 from matrix.terms.metrics import metric_title
 from matrix.terms.names import told_apart
-from matrix.terms.quantities import ABSENT, factor, quantity
+from matrix.terms.quantities import ABSENT, count_of, factor, quantity
 from matrix.terms.sentences import why_taken
 from matrix.terms.verdicts import expected_ahead, has_winner, is_open, is_unclear, ranked_of
 from matrix.text.decisions import NEAR
@@ -67,12 +68,17 @@ def heat_map(view: View) -> Markup:
     if len(measured) < 2:  # noqa: PLR2004
         return Markup("")
     rows = [storage for storage in view.curves if storage in measured]
+    note: list[Markup] = []
     nowhere = [cell for cell in view.cells if curves[cell["id"]] not in measured]
-    note = []
-    if nowhere:
-        storages = dict.fromkeys(curves[cell["id"]] for cell in nowhere)
-        words = f"Nowhere measured ({len(nowhere)} cell{'s' if len(nowhere) > 1 else ''}): {'; '.join(storages)}."
-        note.append(tag("p", words, class_="quiet"))
+    # Cells of published figures that others did not publish have not failed.
+    is_own = view.summary.get("environment") != "published"
+    by_failure = grouped((is_own and cell.get("state") == "failed", curves[cell["id"]]) for cell in nowhere)
+    for has_failed, storages in by_failure.items():
+        words = f" ({count_of(len(storages), 'cell')}): {'; '.join(dict.fromkeys(storages))}."
+        if has_failed:
+            note.append(tag("p", tag("a", "Failed", href="#failed"), words, class_="bad"))
+        else:
+            note.append(tag("p", f"Nowhere measured{words}", class_="quiet"))
     if len(questions) > PAPER_COLUMNS:
         words = f"Paper has no room for all of the {len(questions)} columns; the page has them on a screen."
         note.append(tag("p", words, class_="quiet on-paper"))

@@ -100,6 +100,7 @@ def _head(view: View) -> Markup:
     facts = [
         f"{environment} figures" if is_foreign else NOT_AWS.get(str(environment), "on AWS"),
         f"{totals['measured']} of {totals['cells']} cells" if totals else str(summary.get("status") or ""),
+        f"{totals['failed']} failed" if totals and totals["failed"] and not is_foreign else "",
         types.pop() if len(types) == 1 else "",
         str(view.plan.get("region") or "") if view.plan else "",
         day(begun) if begun is not None else "",

@@ -74,19 +74,19 @@ def _of_several(compared: list[Question], decision: Decision, name: Name) -> str
     """Name the storages of all comparisons of one verdict in a sentence, one after the other."""
     questions = decision["questions"]
     unlike = [] if decision["objective"] else [question for question in compared if not is_comparable(question)]
-    sentences = [f"No winner{_at(unlike, questions)}: the storages did different work"] if unlike else []
+    sentences = [f"No winner{_at(unlike, questions, of_none=True)}: the storages did different work"] if unlike else []
     for state in STATES:
         some = [question for question in compared if question.get("state") == state and question not in unlike]
         if some and state == "missed":
-            sentences.append(f"No storage reaches the objective{_at(some, questions)}")
+            sentences.append(f"No storage reaches the objective{_at(some, questions, of_none=True)}")
         elif some and state == "expected":
             sentences.append(_expected(some, questions, name))
         elif some and state == "open":
-            sentences.append(f"No winner is shown{_at(some, questions)}")
+            sentences.append(f"No winner is shown{_at(some, questions, of_none=True)}")
         elif some:
             sentences.append(_named(_what(state, some, decision), some, questions, name))
     alone = [question for question in questions if question not in compared]
-    sentences += [f"Nothing to compare{_at(alone, questions)}"] if alone else []
+    sentences += [f"Nothing to compare{_at(alone, questions, of_none=True)}"] if alone else []
     return f"{'. '.join(sentences)}."
 
 
@@ -312,7 +312,9 @@ def describe_busy_machine(summary: SummaryDocument, decision: Decision, name: Na
     if len(limited) == 1:
         [(limit, cells)] = limited.items()
         which = f"{limit} were the limit" if limit == PROCESSORS else f"{limit} was the limit"
-        what = f"In {len(cells)} of {known} cells {which}, not the storage ({_first(cells)})."
+        some = f"{len(cells)} of {known} cells {which}, not the storage ({_first(cells)})"
+        every = "both cells" if known == 2 else f"all {known} cells"  # noqa: PLR2004
+        what = f"In {f'{every} {which}, not the storage' if len(cells) == known > 1 else some}."
     else:
         count = sum(map(len, limited.values()))
         each = [f"{limit} in {len(cells)} ({_first(cells)})" for limit, cells in limited.items()]
@@ -384,11 +386,13 @@ def _by_median(questions: list[Question]) -> Iterator[str]:
         yield ranked_by_median(there, _at(there, questions))
 
 
-def _at(some: list[Question], questions: list[Question]) -> str:
-    """Name these comparisons, unless they are all."""
+def _at(some: list[Question], questions: list[Question], *, of_none: bool = False) -> str:
+    """Name these comparisons, for a sentence about each of them, or `of_none` of them."""
     if len(questions) == 1:
         return ""
     if len(some) == len(questions):
+        if of_none:
+            return " in either comparison" if len(some) == 2 else f" in any of the {len(some)} comparisons"  # noqa: PLR2004
         return f" in {_every(questions)}"
     if _differ_in_size_only(questions):
         return f" {at_sizes(some, questions)}"

@@ -63,7 +63,7 @@ def test_where_storages_did_different_work_no_output_names_a_winner():
     page = render(summary | {"decision": decided}, results=results, plan=planned)
 
     assert "<h1>No winner on 10 × m6i.large: the storages did different work</h1>" in page
-    assert headline(decided, str).startswith("No winner in both comparisons: the storages did different work.")
+    assert headline(decided, str).startswith("No winner in either comparison: the storages did different work.")
     assert "○ ahead" in page
     assert "○ fastest" not in page
     # An older run recommended one of them.
