@@ -28,8 +28,8 @@ class Figure(TypedDict):
     """Key of its column."""
     words: str
     n: int | None
-    ratio: float | None
-    """Ratio to the best result of its column so far, 1 or more: larger is worse. None: the only result."""
+    times: str
+    """How far it is from the best result of its column so far: `×1.48`. Empty: the only result."""
     level: int
     """From 0, close to the best, to 6."""
     is_best: bool

@@ -4,7 +4,6 @@ Pure: it turns a plan, rows of the table and a time into a document.
 """
 
 import math
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -12,12 +11,12 @@ from typing import Any
 from cli.console.documents import Column, Figure, Fleet, Matrix, MatrixCell, MatrixRow
 from cli.follow.progress import ENDED_RUNS, NOT_MEASURED, CellProgress, RunProgress, canonical, workload_names
 from cli.follow.spending import money
-from matrix.input.storage_names import brief_names
+from matrix.input.storage_names import NOT_AWS, brief_names
 from matrix.report.heat_map import LEVELS
 from matrix.terms.documents.plan import PlanCell, PlanDocument
 from matrix.terms.documents.result import MetricResult, PointMetrics
-from matrix.terms.names import describe_fleet, point_labels, primary_metric, told_apart
-from matrix.terms.quantities import quantity
+from matrix.terms.names import describe_fleet, natural_order, point_labels, primary_metric, told_apart
+from matrix.terms.quantities import factor, quantity
 
 # Sizes in xlarges: each is half of the next. metal is the largest of its family.
 SIZES = {"nano": 1 / 32, "micro": 1 / 16, "small": 1 / 8, "medium": 1 / 4, "large": 1 / 2}
@@ -57,7 +56,9 @@ class Layout:
                 self.keys[cell["id"], point] = key
         self.columns = [column for _, column in sorted(known.values(), key=lambda entry: _sortable(entry[0]))]
         order = {column["key"]: place for place, column in enumerate(self.columns)}
-        labels = brief_names((system["id"], system["storage"]) for system in self.plan["file_systems"])
+        named = brief_names((system["id"], system["storage"]) for system in self.plan["file_systems"])
+        # The page says at its top that it is not AWS.
+        labels = {id_: name.removesuffix(f" {NOT_AWS}") for id_, name in named.items()}
         cells = {system["id"]: [] for system in self.plan["file_systems"]}  # type: dict[str, list[PlanCell]]
         for cell in sorted(self.plan["cells"], key=lambda cell: order[self._columns_of(cell)[0]]):
             cells.setdefault(cell["file_system"], []).append(cell)
@@ -65,7 +66,7 @@ class Layout:
         rows = [(id_, labels.get(id_, id_), launches.get(id_), of_it) for id_, of_it in cells.items() if of_it]
         self.rows = [
             (id_, f"{label}, launch {launch}" if launch else label, of_it)
-            for id_, label, launch, of_it in sorted(rows, key=lambda row: (_natural(row[1]), row[2] or 0))
+            for id_, label, launch, of_it in sorted(rows, key=lambda row: (natural_order(row[1]), row[2] or 0))
         ]
 
     def _columns_of(self, cell: PlanCell) -> list[str]:
@@ -176,7 +177,7 @@ def _figures(layout: Layout, points: Mapping[str, Sequence[PointMetrics]]) -> di
                 "column": key,
                 "words": quantity(metric["p50"], str(metric.get("unit", ""))),
                 "n": metric.get("n"),
-                "ratio": None if ratio is None else round(ratio, 3),
+                "times": "" if ratio is None else f"×{factor(ratio)}",
                 "level": sum(ratio > limit for limit in LEVELS) if ratio is not None else 0,
                 "is_best": is_best and len(entries) > 1,
                 "is_open": not is_best and _is_open(metric, best),
@@ -209,11 +210,6 @@ def _telling_labels(cells: Iterable[PlanCell], names: Mapping[str, str]) -> dict
     for cell in cells:
         labels.setdefault(names[canonical(cell["workload"])], []).extend(point_labels(cell["points"]).values())
     return {workload: told_apart(of_it)[1] for workload, of_it in labels.items()}
-
-
-def _natural(text: str) -> tuple[str | int, ...]:
-    """Return a sort key that puts `EBS gp3 (20 GiB)` before `EBS gp3 (100 GiB)`."""
-    return tuple(int(part) if part.isdigit() else part for part in re.split(r"(\d+)", text))
 
 
 def _type_order(instance_type: str) -> tuple[str, float]:

@@ -258,7 +258,7 @@ class RunLook:
             "fraction": round(seen.progress.fraction(now), 4),
             "elapsed": rough_duration(seen.progress.elapsed_s(now)) if is_known else "",
             "left": "" if stop["state"] != "no" else describe_time_left(seen.progress.left_s(now)),
-            "place": describe_place(self.source.environment, plan.get("environment", "") if plan else ""),
+            "place": describe_place(self.source.environment, plan.get("environment", "")) if plan and is_known else "",
             "spent": cost,
             "expected": money(plan["totals"]["cost_usd"]["expected"])
             if plan and not is_over and self._paid_usd is None

@@ -11,7 +11,7 @@ from matrix.terms.documents.parts import Part
 from matrix.terms.documents.plan import PlanCell, PlanDocument
 from matrix.terms.documents.result import PointMetrics
 from matrix.terms.figures import sample_count
-from matrix.terms.names import describe_workload, fleet_label, point_labels, primary_metric
+from matrix.terms.names import describe_workload, fleet_label, point_labels, primary_metric, told_apart
 from matrix.terms.quantities import quantity, rough_duration
 from matrix.terms.sentences import error_text
 
@@ -261,6 +261,12 @@ def _short(value: Any) -> str:
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
+def _telling(labels: Mapping[str, str]) -> dict[str, str]:
+    """Return the labels of a cell's test points without what all of them share."""
+    _, telling = told_apart(labels.values())
+    return {point: telling[label] for point, label in labels.items()}
+
+
 def canonical(workload: Part) -> str:
     """Return the key of a workload in `workload_names`."""
     return json.dumps(workload, sort_keys=True)
@@ -274,7 +280,7 @@ def _planned_cell(cell: PlanCell, workload: str) -> CellProgress:
         steps=len(cell["steps"]),
         instances={"expected": int(cell["fleet"]["count"])},
         fleet=f"{workload}, {fleet_label(cell['fleet'])}",
-        labels=point_labels(cell["points"]),
+        labels=_telling(point_labels(cell["points"])),
         points=[step["point"] for step in cell["steps"]],
     )
 

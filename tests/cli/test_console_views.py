@@ -251,16 +251,16 @@ def progress_of(planned, **states):
 
 
 @pytest.mark.parametrize(
-    ("ebs", "efs", "is_open", "ratio"),
+    ("ebs", "efs", "is_open", "times"),
     [
-        (point(200.0, (190, 210)), point(100.0, (95, 105)), False, 2.0),
-        (point(200.0, (90, 210)), point(100.0, (95, 105)), True, 2.0),
-        (point(200.0), point(100.0), True, 2.0),
-        (point(100.0, (95, 105), higher=False), point(150.0, (149, 151), higher=False), False, 1.5),
+        (point(200.0, (190, 210)), point(100.0, (95, 105)), False, "×2.00"),
+        (point(200.0, (90, 210)), point(100.0, (95, 105)), True, "×2.00"),
+        (point(200.0), point(100.0), True, "×2.00"),
+        (point(100.0, (95, 105), higher=False), point(150.0, (149, 151), higher=False), False, "×1.50"),
     ],
 )
 def test_a_figure_stands_beside_the_best_of_its_column_and_says_whether_that_can_be_told(
-    planned, ebs, efs, is_open, ratio
+    planned, ebs, efs, is_open, times
 ):
     best, other = cell_of(planned, "ebs"), cell_of(planned, "efs")
     shown = Layout(planned).matrix(
@@ -269,7 +269,7 @@ def test_a_figure_stands_beside_the_best_of_its_column_and_says_whether_that_can
     figures = {cell["id"]: cell["figures"][0] for row in shown for cell in row["cells"] if cell["figures"]}
 
     assert (figures[best["id"]]["is_best"], figures[best["id"]]["is_open"]) == (True, False)
-    assert (figures[other["id"]]["ratio"], figures[other["id"]]["is_open"]) == (ratio, is_open)
+    assert (figures[other["id"]]["times"], figures[other["id"]]["is_open"]) == (times, is_open)
 
 
 def test_the_cost_so_far_is_what_is_settled_and_what_runs_but_not_what_is_set_aside(planned):

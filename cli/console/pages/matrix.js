@@ -78,7 +78,7 @@ function legend() {
   const ramp = make("span", { class: "scale" }, "best ", [0, 1, 2, 3, 4, 5, 6].map((level) => make("i", { class: `level-${level}` })), " 3 times as slow and more");
   const words = key(
     "○ planned", "◔ launching, booting", "▶ running", "✔ outlined: best of its column",
-    "▨ hatched: n.s., chance may be the whole difference to the best", "✕ failed", "■ stopped", "↷ skipped", "– not measured",
+    "▨ hatched, open: chance may be the whole difference to the best", "✕ failed", "■ stopped", "↷ skipped", "– not measured",
   );
   words.prepend(ramp);
   return make("details", {}, make("summary", {}, "What the signs mean"), words);
@@ -163,8 +163,8 @@ const link = (cell, name, ...children) => make("a", {
 }, ...children);
 
 function measured(cell, figure, selection) {
-  const kind = figure.ratio === null ? "alone" : `level-${figure.level}${figure.is_best ? " best" : ""}${figure.is_open ? " open" : ""}`;
-  const ratio = figure.ratio === null ? (over ? "no other" : "no other yet") : `×${figure.ratio.toFixed(2)}${figure.is_open ? ", n.s." : ""}`;
+  const kind = !figure.times ? "alone" : `level-${figure.level}${figure.is_best ? " best" : ""}${figure.is_open ? " open" : ""}`;
+  const ratio = !figure.times ? (over ? "no other" : "no other yet") : `${figure.times}${figure.is_open ? " open" : ""}`;
   const words = figure.is_best ? (over ? "✔ best" : "✔ best so far") : ratio;
   return make("td", { class: chosen(kind, cell, selection), title: `n = ${figure.n ?? "?"}` },
     link(cell, `${cell.id} ${figure.column}`, make("b", {}, figure.words), make("span", {}, words)));

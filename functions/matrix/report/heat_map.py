@@ -14,7 +14,7 @@ from matrix.report.view import View
 from matrix.terms.documents.summary import Candidate, Question
 from matrix.terms.grouping import grouped
 from matrix.terms.metrics import metric_title
-from matrix.terms.names import told_apart
+from matrix.terms.names import natural_order, told_apart
 from matrix.terms.quantities import ABSENT, count_of, factor, quantity
 from matrix.terms.sentences import why_taken
 from matrix.terms.verdicts import expected_ahead, has_winner, is_open, is_unclear, ranked_of
@@ -68,6 +68,9 @@ def heat_map(view: View) -> Markup:
     if len(measured) < 2:  # noqa: PLR2004
         return Markup("")
     rows = [storage for storage in view.curves if storage in measured]
+    if view.summary.get("environment") != "published":
+        # A run measures its storages in a random order.
+        rows.sort(key=natural_order)
     note: list[Markup] = []
     nowhere = [cell for cell in view.cells if curves[cell["id"]] not in measured]
     # Cells of published figures that others did not publish have not failed.

@@ -19,6 +19,7 @@ from matrix.text.rankings import (
     mark,
     parts,
     short_name,
+    told_apart_by,
 )
 from matrix.text.verdicts import describe_next
 
@@ -30,8 +31,7 @@ def best_table(
 
     The title has the properties that all comparisons share; `of` is the number of all comparisons, if these are a part.
     """
-    named = [parts(question) for question in questions]
-    shared = [part for part, *others in zip(*named, strict=True) if all(other == part for other in others)]
+    shared, own = told_apart_by(questions)
     some = f" ({len(questions)} of {of})" if of and len(questions) < of else ""
     if decision["objective"]:
         best_words = "Cheapest that meets it"
@@ -45,7 +45,7 @@ def best_table(
              "Next best")  # fmt: skip
     rows = []
     for question in questions:
-        where = _joined(part for part in parts(question) if part not in shared) or question["fleet"]
+        where = _joined(filter(None, own[parts(question)])) or question["fleet"]
         best = winner(question)
         rows.append((where, *(_best(summary, decision, question, best, name) if best else ("none", *[None] * 5))))
     table = Table.of(f"{_joined(shared) or 'The best of each comparison'}{some}", heads, rows)

@@ -1,5 +1,6 @@
 """Names of storages, fleets, points and cells, and their order."""
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
@@ -304,6 +305,11 @@ def direction(metric: MetricResult) -> str:
     if metric.get("higher_is_better"):
         return "higher is better, P0 is the slowest"
     return "lower is better, P100 is the slowest"
+
+
+def natural_order(text: str) -> tuple[str | int, ...]:
+    """Return a sort key that puts `EBS gp3 (20 GiB)` before `EBS gp3 (100 GiB)`."""
+    return tuple(int(part) if part.isdigit() else part for part in re.split(r"(\d+)", text))
 
 
 def reading_order(cells: Sequence[ResultDocument]) -> list[ResultDocument]:

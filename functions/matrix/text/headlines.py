@@ -31,7 +31,7 @@ from matrix.text.decisions import (
     sale_note,
 )
 from matrix.text.medians import ranked_by_median
-from matrix.text.rankings import OPEN, Name, cost_unit, describe_level, parts, short_name
+from matrix.text.rankings import OPEN, Name, cost_unit, describe_level, parts, short_name, told_apart_by
 from matrix.text.warnings import kinds_of, of_run
 
 # Storages that a line names.
@@ -219,11 +219,8 @@ def _of_objective(question: Question, decision: Decision, where: str, name: Name
 
 def _where(question: Question, decision: Decision) -> str:
     """Name the fleet of a comparison, and what else differs between the comparisons of a run."""
-    everywhere = [parts(each)[:2] for each in decision["questions"]]
-    differing = [
-        part for at, part in enumerate(parts(question)[:2]) if part and len({each[at] for each in everywhere}) > 1
-    ]
-    return ", ".join([f"on {question['fleet']}", *differing])
+    workload, label, _ = told_apart_by(decision["questions"])[1][parts(question)]
+    return ", ".join(filter(None, [f"on {question['fleet']}", workload, label]))
 
 
 def _figure(question: Question, decision: Decision, candidate: Candidate) -> str:

@@ -1,18 +1,22 @@
 """Words of a ranking for a comparison and its storages."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 
 from matrix.terms.ceilings import describe_limit
 from matrix.terms.documents.summary import Candidate, Decision, Question, SummaryDocument
+from matrix.terms.names import told_apart
 from matrix.terms.quantities import ABSENT, Column
 from matrix.terms.verdicts import is_taken, is_unclear, judged, ranked_of
 
 TAKE, OPEN = "★", "open"
+# Workload, parameters and fleet of a comparison.
+Parts = tuple[str, str, str]
 # Returns the name of a storage in the ranking's place.
 Name = Callable[[Candidate], str]
 
 
-def parts(question: Question) -> tuple[str, str, str]:
+def parts(question: Question) -> Parts:
     """Return the subject of a comparison: its workload, parameters and fleet."""
     return question["workload"], question["label"], question["fleet"]
 
@@ -20,6 +24,23 @@ def parts(question: Question) -> tuple[str, str, str]:
 def describe_comparison(question: Question) -> str:
     """Write the subject of a comparison: `build, jobs 4, 10 × m6i.large`."""
     return ", ".join(filter(None, parts(question)))
+
+
+def told_apart_by(questions: Iterable[Question]) -> tuple[list[str], dict[Parts, Parts]]:
+    """Return what all comparisons share, and of each one's `parts` what tells it from the others, else empty."""
+    return _told_apart_by(tuple(map(parts, questions)))
+
+
+@lru_cache(maxsize=4)  # each comparison of a page asks about all of them
+def _told_apart_by(everywhere: tuple[Parts, ...]) -> tuple[list[str], dict[Parts, Parts]]:
+    columns = list(zip(*everywhere, strict=True))
+    common = [told_apart(column) for column in columns]
+    shared = [part for parts, _ in common for part in parts if part]
+    tellings = [telling if len(telling) > 1 else dict.fromkeys(telling, "") for _, telling in common]
+    return shared, {
+        (workload, label, fleet): (tellings[0][workload], tellings[1][label], tellings[2][fleet])
+        for workload, label, fleet in everywhere
+    }
 
 
 def describe_level(question: Question) -> str:
