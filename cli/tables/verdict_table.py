@@ -9,9 +9,8 @@ from matrix.input.storage_names import candidate_names
 from matrix.tables.run_tables import answer_table
 from matrix.terms.documents.summary import Decision, SummaryDocument
 from matrix.terms.sentences import left_behind_lines
-from matrix.terms.verdicts import leading
 from matrix.text.endings import describe_failed, describe_state
-from matrix.text.headlines import caveats, describe_busy_machine, headline, question_headline
+from matrix.text.headlines import caveats, describe_busy_machine, opening
 
 # Comparisons that are shown, those of the largest fleets; `--all` has the others.
 MAX_ROWS = 12
@@ -49,14 +48,11 @@ def _next_command(summary: SummaryDocument, flag: str) -> str:
 def _show_answer(console: Console, summary: SummaryDocument, decision: Decision) -> None:
     # The first line says for all that they are emulated.
     name, short = candidate_names(summary), candidate_names(summary, mark="")
-    questions = decision["questions"]
     terminal.print_wrapped(console, _state(summary))
-    first = leading(questions)
-    if first is not None:
-        sentence = question_headline(questions[first], decision, name)
-        terminal.print_wrapped(console, Text(f"{sentence}.", "bold"))
-    if first is None or len(questions) > 1:
-        terminal.print_wrapped(console, headline(decision, short))
+    first, *others = opening(decision, name, short)
+    terminal.print_wrapped(console, Text(first, "bold"))
+    for sentence in others:
+        terminal.print_wrapped(console, sentence)
     if table := answer_table(summary, decision, short, MAX_ROWS):
         rich_tables.show(console, table)
     if busy := describe_busy_machine(summary, decision, short):

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from matrix.input.storage_names import candidate_names
+from matrix.input.storage_names import candidate_names, cell_names
 from matrix.tables.markdown_table import markdown_table
 from matrix.tables.table import Table, figures
 from matrix.terms.documents.summary import SummaryDocument
@@ -22,9 +22,8 @@ from matrix.terms.sentences import (
     reason_of,
     receipt_sentence,
 )
-from matrix.terms.verdicts import leading
 from matrix.text.decisions import describe_question
-from matrix.text.headlines import question_headline
+from matrix.text.headlines import opening
 from matrix.text.rankings import describe_comparison
 from matrix.text.warnings import warning_lines
 
@@ -68,12 +67,11 @@ def _head(summary: SummaryDocument) -> str:
 
 
 def _answer(summary: SummaryDocument) -> Iterator[str]:
-    """Yield the sentence of the comparison that stands for the run, as page and terminal have it."""
-    decision = summary.get("decision")
-    first = leading(decision["questions"]) if decision else None
-    if decision and first is not None:
-        sentence = question_headline(decision["questions"][first], decision, candidate_names(summary))
-        yield f"**{inline(sentence)}.**"
+    """Yield the sentences with which page and terminal begin, too."""
+    if decision := summary.get("decision"):
+        first, *others = opening(decision, candidate_names(summary))
+        yield f"**{inline(first)}**"
+        yield from map(inline, others)
 
 
 def _objective(summary: SummaryDocument) -> Iterator[str]:
@@ -110,7 +108,9 @@ def _failed(summary: SummaryDocument) -> Iterator[str]:
 
 
 def _figures(summary: SummaryDocument) -> Iterator[str]:
-    rows = [_row(each) for each in judged_metrics(reading_order(summary["cells"]))]
+    cells = reading_order(summary["cells"])
+    names = cell_names(cells)
+    rows = [(names[each.cell["id"]], *_row(each)) for each in judged_metrics(cells)]
     if rows:
         table = markdown_table(Table.of("Figures", HEADS, rows), MAX_ROWS)
         yield f"<details><summary>Figures</summary>\n\n{table}\n\n</details>"
@@ -120,7 +120,7 @@ def _row(each: Measured) -> tuple[str, ...]:
     fleet = ", ".join(filter(None, [describe_fleet(each.cell["fleet"]), describe_launch(each.cell)]))
     title = f"{each.workload}: {each.quantity}"
     shown = (figure(each.metric, "p50").strip() or ABSENT, interval(each.metric), sample_count(each.metric))
-    return (each.cell["file_system"], fleet, each.label, title, *shown)
+    return (fleet, each.label, title, *shown)
 
 
 def _warnings(summary: SummaryDocument) -> Iterator[str]:

@@ -14,7 +14,7 @@ from matrix.terms.measured import judged_metrics
 from matrix.terms.names import reading_order
 from matrix.terms.quantities import ABSENT, instant
 from matrix.text.decisions import sale_note
-from matrix.text.headlines import doubts, headline
+from matrix.text.headlines import doubts, opening
 from matrix.text.warnings import warning_lines
 
 # Comparisons in the answer's table; all of them are in the tables below it.
@@ -53,7 +53,9 @@ def _answer(summary: SummaryDocument) -> Iterator[str]:
     if not decision:
         return
     name = candidate_names(summary)
-    yield from ("", f"**{inline(headline(decision, name))}**")
+    first, *others = opening(decision, name)
+    yield from ("", f"**{inline(first)}**")
+    yield from (f"\n{inline(sentence)}" for sentence in others)
     if table := answer_table(summary, decision, name, MAX_COMPARISONS):
         yield from ("", f"{inline(table.title)}:", "", markdown_table(table))
         yield from (f"\n{inline(note)}" for note in table.sentences)

@@ -159,10 +159,12 @@
     hover(event) {
       const frame = this.plot.getBoundingClientRect();
       let [best, found] = [REACH, null];
+      // All of a row leads to its point.
+      const across = this.names.length ? REACH / frame.width / 2 : 1;
       for (const series of this.lines()) {
         for (let index = 0; index < series.x.length; index += 1) {
           const [right, down] = this.place(series, index);
-          const far = Math.hypot(frame.left + right * frame.width - event.clientX, frame.top + down * frame.height - event.clientY);
+          const far = Math.hypot(across * (frame.left + right * frame.width - event.clientX), frame.top + down * frame.height - event.clientY);
           if (far < best) [best, found] = [far, [series, index]];
         }
       }

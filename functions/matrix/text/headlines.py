@@ -18,6 +18,7 @@ from matrix.terms.verdicts import (
     is_far_ahead,
     is_open,
     judged,
+    leading,
     ranked_of,
     winner,
 )
@@ -54,6 +55,16 @@ def answer_sentences(summary: SummaryDocument, name: Name) -> list[str]:
         return []
     note = sale_note(summary)
     return [*([note] if note else []), headline(decision, name), *caveats(decision, name)]
+
+
+def opening(decision: Decision, name: Name, short: Name | None = None) -> list[str]:
+    """Return the sentences with which every output begins: the comparison that stands for the run, then all of them.
+
+    `short` names a candidate's storage where the first sentence has said that it is emulated.
+    """
+    first = leading(decision["questions"])
+    sentences = [] if first is None else [f"{question_headline(decision['questions'][first], decision, name)}."]
+    return [*sentences, *([] if len(decision["questions"]) == 1 and sentences else [headline(decision, short or name)])]
 
 
 def headline(decision: Decision, name: Name) -> str:
