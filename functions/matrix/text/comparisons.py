@@ -48,7 +48,7 @@ def describe_compared(document: ComparedRuns) -> str:
         return f"{slower} of {points} became slower by more than {threshold} and by more than chance explains."
     undecided = sum(pair["verdict"] == "cannot tell" for pair in document["compared"])
     if undecided == points:
-        return f"It cannot be told of any of {points} whether it became slower: too little was measured."
+        return f"Too little was measured to tell whether any of {points} became slower."
     rest = f"; of {undecided} of {points} it cannot be told" if undecided else ""
     return f"Nothing is shown to be slower by more than {threshold}{rest}."
 
