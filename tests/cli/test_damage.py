@@ -201,8 +201,9 @@ def test_a_damaged_object_of_an_ended_run_is_named_and_its_end_shown_all_the_sam
     "command", [("results", "r"), ("compare", "r", "r"), ("runs",), ("report", "r"), ("watch", "r")], ids=" ".join
 )
 def test_a_file_of_somebody_else_writes_no_escape_sequence_to_the_terminal(kept, matrix, command):
+    error = {"M": {"name": {"S": "\x07"}, "message": {"S": "\x1b[2J"}}}
     (kept / "rows.jsonl").write_text(
-        json.dumps({"SK": {"S": "CELL#c"}, "cell": {"S": "c"}, "state": {"S": "\x1b[2J"}, "error": {"S": "\x07"}})
+        json.dumps({"SK": {"S": "CELL#c"}, "cell": {"S": "c"}, "state": {"S": "\x1b[2J"}, "error": error})
     )
     for file in (kept / "summary.json", *kept.glob("cells/*/result.json")):
         hostile = file.read_text().replace('"m6i.large"', r'"m6i\u001b]0;owned\u0007"')
