@@ -55,7 +55,7 @@ def test_the_decision_is_in_the_answer_in_the_summary_and_in_the_markdown(bucket
     # One instance shows nothing of others, and four of four are far below the limit.
     states = {one["instances"]: (one["state"], bool(one["recommended"])) for one in decision["questions"]}
     assert states == {1: ("by-value", False), 4: ("shown", True)}
-    assert "**Cheapest that meets the objective" in read(bucket, "summary.md")
+    assert "**EBS gp3 on 4 × m6i.large: P90 50m 08s, " in read(bucket, "summary.md")
 
 
 def test_each_cell_is_found_by_its_key_with_what_was_measured_and_what_it_cost(bucket, context):

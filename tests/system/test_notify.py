@@ -55,7 +55,7 @@ def test_a_measured_run_is_told_with_its_answer_and_that_nothing_is_left(cloud: 
 
     assert text.startswith("Run measured has ended.\n✓ 2 of 2 cells measured · local disk, not AWS")
     assert "nothing is left running" in text
-    assert "all gone, and the sweep after the run found nothing more" in text
+    assert "all gone; the sweep after the run found nothing more" in text
     assert text.endswith("All: matrix results measured --local\nReport: matrix report measured --local --open")
 
 

@@ -24,7 +24,7 @@ def test_shares_add_up_to_the_fleet(placement, count, zones, expected):
 
 
 def test_more_shares_than_zones_are_refused():
-    with pytest.raises(ValueError, match=r"2 shares.* in 1 zones"):
+    with pytest.raises(ValueError, match=r"2 shares.* in 1 zone"):
         shares([1, 1], 4, 1)
 
 

@@ -110,7 +110,7 @@ def test_prices_between_a_quarter_of_the_books_and_four_times_it_are_believed():
     for share in (0.249, 0.25, 4.0, 4.01):
         book = published_prices().refreshed("eu-west-1", {"ebs_gp3_gib_month": share * booked}, "2026-11-21")
         believed.append(book.price("ebs_gp3_gib_month").usd == pytest.approx(share * booked))
-        assert ("ebs_gp3_gib_month" in book.fresh.refused) is not believed[-1]
+        assert ("ebs_gp3_gib_month" in book.of_api.refused) is not believed[-1]
 
     assert believed == [False, True, True, False]
 
