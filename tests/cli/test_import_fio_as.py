@@ -170,7 +170,8 @@ def test_reads_and_writes_that_fio_added_up_have_a_rate_and_no_direction(matrix,
     (point,) = next(iter(kept_results("mixed").values()))["points"]
     (job,) = jobs_in(file)
     assert point["metrics"]["iops"]["p50"] == pytest.approx(job["mixed"]["iops"], rel=1e-3)
-    assert {name for name in point["metrics"] if "_lat_" in name} == {
+    # A machine that is fast enough for 10,000 requests has a P99.99, too.
+    assert {name for name in point["metrics"] if "_lat_" in name} - {"mixed_completion_lat_p9999_us"} == {
         f"mixed_completion_lat_{level}_us" for level in ("p50", "p90", "p99", "p999", "max")
     }
     # Which bytes were read, and cost less than written ones, is not known.
