@@ -138,6 +138,9 @@ def _problem(fault: _Fault) -> Problem:
         fix = repair(fault.value)
     else:
         rule, fix = _WORDS.get(fault.kind, _describe_other_fault)(fault)
+    if fault.path[:1] == ("storage",) and fault.kind in _OF_ONE_VALUE and isinstance(fault.value, list):
+        # In workloads and fleets lists are sweeps and axes.
+        fix = "write one value, and for each of the others a storage of its own"
     shown = None if fault.value is MISSING else shorten(fault.value)
     return Problem(path_text(fault.path), shown, rule, fix, code=fault.kind.replace("_", "-"))
 
@@ -309,6 +312,8 @@ _WORDS: dict[str, Callable[[_Fault], tuple[str, str]]] = {
     "value_error": _describe_value,
     **dict.fromkeys(("option_value", "option_switch", "option_owned", "option_unknown", "sizes"), _describe_own_fault),
 }
+# Faults of a value that should be a single one.
+_OF_ONE_VALUE = ("literal_error", "int_type", "float_type", "string_type", "bool_type")
 
 
 def _suggest(value: object, choices: list[str]) -> str:

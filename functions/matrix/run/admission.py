@@ -18,7 +18,7 @@ def too_late(*, needs_s: float, now: float, deadline_at: float) -> DeadlinePasse
 
 
 def over_budget(*, needs_usd: float, committed_usd: float, budget_usd: float) -> OverBudget:
-    """Return the refusal of what by its worst case exceeds the rest. `committed_usd`: spent and reserved money."""
+    """Return the refusal of what may cost more than the budget has left. `committed_usd`: spent and reserved money."""
     return OverBudget(
         f"the worst case, {needs_usd:.4f} USD, and the {committed_usd:.4f} USD that are spent or set aside "
         f"for what runs would exceed budgetUsd {budget_usd:g}; raise it to measure this too"

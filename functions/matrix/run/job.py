@@ -104,7 +104,7 @@ for pause_s in (1, 2, 4, 8, 16, 30, 30, 30, None):
 def user_data(*, bucket: str, agent_key: str, job_key: str, region: str, lifetime_s: float, nonce: str = "") -> str:
     """Return the script that an instance runs at its first boot.
 
-    `nonce` is the nonce in the keys of this launch's start barriers. It keeps fleets apart, but is not a secret: all
+    `nonce` is the random part of the keys of this launch's start barriers. It keeps fleets apart, but is no secret: all
     who can read the account's user data can see it. The role limits other reads.
 
     `lifetime_s`: after this time the operating system shuts the instance down.

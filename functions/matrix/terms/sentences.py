@@ -89,7 +89,6 @@ def why_incomplete(receipt: ReceiptDocument) -> list[str]:
         reasons.append(f"the sweep at {instant(sweep['at'])} found {sweep['remaining']} more; the next one looks again")
     if unfinished := receipt.get("unfinished"):
         reasons.append(f"a creation was cut short, so these may still appear: {first_of(unfinished, MAX_NAMED)}")
-    # Receipts until November 2026 were called complete although a service was not asked.
     if unasked := receipt.get("unasked"):
         reasons.append(f"not searched: {', '.join(unasked)}")
     if sweep is None or not (reasons or receipt["is_complete"]):

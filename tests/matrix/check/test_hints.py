@@ -14,6 +14,8 @@ SMALL = {
     "fleet": [{"instanceType": "m6i.large"}],
 }  # fmt: skip
 
+SEVERAL = "write one value, and for each of the others a storage of its own"
+
 
 def hint(part, field):
     """What is told of a field in a part of the matrix: '', image, or storage, workload or fleet with what it is."""
@@ -87,6 +89,8 @@ def test_where_nothing_is_meant_nothing_is_guessed(part, field):
         ({"storage": [{"type": "OpenZFS"}]}, "storage[0].type", "did you mean fsx-openzfs?"),
         ({"storage": [{"type": "io2"}]}, "storage[0].type", 'write "type": "ebs" and "volumeType": "io2"'),
         ({"storage": [EBS | {"volumeType": "GP3"}]}, "storage[0].volumeType", "did you mean gp3?"),
+        ({"storage": [EBS | {"volumeType": ["gp3", "io2"]}]}, "storage[0].volumeType", SEVERAL),
+        ({"storage": [EBS | {"sizeGiB": [100, 200]}]}, "storage[0].sizeGiB", SEVERAL),
     ],
 )  # fmt: skip
 def test_the_value_that_is_meant_is_written(change, path, fix):
