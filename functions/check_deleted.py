@@ -7,7 +7,7 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 from aws.stack.clock import now
 from aws.stack.entry import entry
 from aws.teardown import deleting
-from matrix.input.pace import look_again_s
+from matrix.input.pace import poll_again_s
 from matrix.terms.errors import FileSystemLeftBehind
 
 # FSx takes up to 30 minutes, mount targets and instances some minutes.
@@ -23,4 +23,4 @@ def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
         waited_s = now() - event["since"]
         if state == "deleting" and waited_s > DELETION_LIMIT_S:
             raise FileSystemLeftBehind(f"still there {waited_s:.0f} s after its deletion began")
-    return {"state": state, "since": event["since"], "wait_s": look_again_s(waited_s)}
+    return {"state": state, "since": event["since"], "wait_s": poll_again_s(waited_s)}

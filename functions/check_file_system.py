@@ -11,7 +11,7 @@ from aws.stack.clock import now
 from aws.stack.entry import entry
 from aws.stack.retrying import NotYet, unknown_is_not_yet
 from aws.storages import clouds
-from matrix.input.pace import look_again_s
+from matrix.input.pace import poll_again_s
 from matrix.storages.models import existing_id
 from matrix.terms.errors import FileSystemTimeout
 
@@ -50,4 +50,4 @@ def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
         raise FileSystemTimeout(
             f"{', '.join(waiting)} not available {waited_s:.0f} s after its creation, limit {kind.CREATION_LIMIT_S} s"
         )
-    return {"state": "creating", "wait_s": look_again_s(waited_s), "is_seen": is_seen}
+    return {"state": "creating", "wait_s": poll_again_s(waited_s), "is_seen": is_seen}

@@ -8,7 +8,7 @@ from aws.records import table
 from aws.stack.clock import now
 from aws.stack.entry import entry
 from aws.teardown import deleting
-from matrix.input.pace import look_again_s
+from matrix.input.pace import poll_again_s
 
 
 @entry
@@ -17,4 +17,4 @@ def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
     run, name = event["run"], event["file_system"]
     with deleting.telling(run, name):
         table.set_file_system(run, name, "deleting")
-        return {"state": deleting.step(run, name), "since": now(), "wait_s": look_again_s(0)}
+        return {"state": deleting.step(run, name), "since": now(), "wait_s": poll_again_s(0)}

@@ -41,11 +41,11 @@ def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
     points = [each["point"] for each in steps]
     left_s = polling.left_s(points, watched.opened_at, now())
     # A run that started before the stack was updated has no `early_looks`; its interval stays unchanged.
-    look = polling.next_look(event["poll_s"], event.get("early_looks", 0), left_s)
+    poll = polling.next_poll(event["poll_s"], event.get("early_looks", 0), left_s)
     return {
         "cell": cell,
         "poll_s": event["poll_s"],
-        "wait_s": look.wait_s,
-        "early_looks": look.early_looks,
+        "wait_s": poll.wait_s,
+        "early_looks": poll.early_looks,
         "state": progress.state,
     }

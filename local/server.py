@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 # Below the range from which Linux takes ports for outgoing connections (32768 and up).
 OWN_PORTS = (20_000, 32_768)
 # Poll while another cloud of the folder starts or ends, which takes seconds.
-LOOK_EVERY_S = 0.05
+POLL_EVERY_S = 0.05
 
 
 class CloudRunningError(RuntimeError):
@@ -96,7 +96,7 @@ class Cloud:
                     f"a local cloud is up already (process {pid}, {self._description_file}); use it, end it with "
                     f"`kill {pid}`, or choose another --workdir"
                 )
-            if ending.wait(LOOK_EVERY_S):
+            if ending.wait(POLL_EVERY_S):
                 return False
 
     def start(self) -> dict[str, Any]:

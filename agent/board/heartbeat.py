@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 class Heartbeat:
     """Writes a heartbeat at once, every `period_s` seconds, and at the end, in its own thread.
 
-    A change of state waits for the next beat: 1,000 instances with three changes at each of 60 steps would write
+    A change of state waits for the next heartbeat: 1,000 instances with three changes at each of 60 steps would write
     objects for 0.90 USD, which only users who follow the logs read.
 
     Current failures are included as `troubles`: an instance that cannot report ready can still report the reason.
@@ -33,11 +33,11 @@ class Heartbeat:
         self._more: Callable[[], dict[str, Any]] = dict
         self._refusal = ""
         self._over = threading.Event()
-        self._thread = threading.Thread(target=self._beat, name="heartbeat", daemon=True)
+        self._thread = threading.Thread(target=self._write, name="heartbeat", daemon=True)
         self._thread.start()
 
     def say(self, state: str, step: int | None = None, point: str | None = None) -> None:
-        """Change the state in the next beat.
+        """Change the state in the next heartbeat.
 
         Raises BlackboardUnavailable if heartbeats fail: without them the instance counts as silent.
         """
@@ -46,15 +46,15 @@ class Heartbeat:
         self._state = {"state": state, "step": step, "point": point, "since": round(time.time(), 1)}
 
     def tell(self, more: Callable[[], dict[str, Any]]) -> None:
-        """Include in each beat what `more` returns then."""
+        """Include in each heartbeat what `more` returns then."""
         self._more = more
 
     def stop(self) -> None:
-        """End the thread after its last beat."""
+        """End the thread after its last heartbeat."""
         self._over.set()
         self._thread.join(timeout=10)
 
-    def _told(self) -> dict[str, Any]:
+    def _extra(self) -> dict[str, Any]:
         try:
             return self._more()
         except Exception:
@@ -62,21 +62,21 @@ class Heartbeat:
             LOG.exception("a heartbeat goes without recent rates")
             return {}
 
-    def _beat(self) -> None:
-        beats = Series("a heartbeat")
+    def _write(self) -> None:
+        attempts = Series("a heartbeat")
         while True:
             is_last = self._over.is_set()
-            beat: dict[str, object] = {"at": time.time(), **self._state, **self._told()}
+            heartbeat: dict[str, object] = {"at": time.time(), **self._state, **self._extra()}
             if unmended := troubles():
-                beat["troubles"] = unmended
+                heartbeat["troubles"] = unmended
             try:
-                self._blackboard.put(HEARTBEAT, beat)
+                self._blackboard.put(HEARTBEAT, heartbeat)
             except (AgentError, OSError) as err:
-                if not beats.failed(err).is_retryable:
+                if not attempts.failed(err).is_retryable:
                     self._refusal = str(err)
                     return
             else:
-                beats.succeeded()
+                attempts.succeeded()
             if is_last:
                 return
             self._over.wait(self._period_s)

@@ -2,7 +2,7 @@
 
 Its plan: `threads`, each worker's `directories` and their `prefixes` in the bucket, `counts`, `file_bytes`, `region`,
 `bucket`, `at_most_s`, `seed`, `mode`. A file's time counts from the return of close() until the response of the listing
-that shows it with its size, so it is up to LOOK_EACH_S too long, and never too short.
+that shows it with its size, so it is up to POLL_EVERY_S too long, and never too short.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     Listing = Callable[[], dict[str, int]]
 
 # As functions/matrix/input/workloads/export.py counts the listings.
-LOOK_EACH_S = 1.0
+POLL_EVERY_S = 1.0
 
 
 class NotVisible(Exception):
@@ -100,5 +100,5 @@ def wait_until_visible(closed: dict[str, int], listing: Listing, size: int, unti
         if now_ns > until_ns:
             raise NotVisible(f"{len(closed) - len(seen)} of {len(closed)} files were not objects in time")
         # After a slow listing none is made up for: each is billed, and shows no more than the next.
-        due = max(due + LOOK_EACH_S, time.monotonic())
+        due = max(due + POLL_EVERY_S, time.monotonic())
         time.sleep(max(0.0, due - time.monotonic()))

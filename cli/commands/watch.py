@@ -67,8 +67,8 @@ def watch(
 def _follow(service: Service, run: str, plan: PlanDocument | None, *, as_json: bool, verbose: bool) -> None:
     console = terminal.stderr() if as_json else terminal.stdout()
     environment = service.deployment.environment
-    beats = following.Beats(service, run, plan)
-    view = following.view(console, environment, beats, plain=as_json, verbose=verbose)
+    heartbeats = following.FleetHeartbeats(service, run, plan)
+    view = following.view(console, environment, heartbeats, plain=as_json, verbose=verbose)
     with InterruptCounter() as closing, view as shown:
         # The local cloud has no console except the project's own.
         linked = Linked(shown, Traces(service.deployment)) if environment == "aws" and not as_json else shown

@@ -7,7 +7,7 @@ from typing import Any
 
 from cli.console.fleet_view import Board, objects_of
 from cli.console.sources import Source
-from cli.follow.beats import CONNECTIONS, HeartbeatReader
+from cli.follow.heartbeats import CONNECTIONS, HeartbeatReader
 from cli.messages.errors import UnreadableRun
 from matrix.run.gates import instances_of, steps_of
 
@@ -22,11 +22,11 @@ class Boards:
     run: str
     samples: dict[str, dict[str, tuple[float, Sequence[Mapping[str, Any]]]]] = field(default_factory=dict)
     """By cell and instance: (time of the samples read last, finished steps)."""
-    beats: HeartbeatReader = field(init=False)
+    heartbeats: HeartbeatReader = field(init=False)
 
     def __post_init__(self) -> None:
         """Read the heartbeats of the same run."""
-        self.beats = HeartbeatReader(self.run)
+        self.heartbeats = HeartbeatReader(self.run)
 
     def look(self, source: Source, cell: str, steps: int, now: float) -> Board:
         """Read the new objects of a cell's blackboard and return its state."""
@@ -43,7 +43,7 @@ class Boards:
             ready=ready,
             samples={instance: steps for instance, (_, steps) in self.samples.get(cell, {}).items()},
             unread=unread,
-            beats=self.beats.read(source.commands, cell, listing, steps, now),
+            heartbeats=self.heartbeats.read(source.commands, cell, listing, steps, now),
         )
 
     def _met(self, source: Source, below: str) -> tuple[dict[int, float], dict[str, float]]:

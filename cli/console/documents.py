@@ -4,7 +4,7 @@ from typing import Literal, NotRequired
 
 from typing_extensions import TypedDict
 
-from cli.follow.beats import Rates
+from cli.follow.heartbeats import Rates
 
 
 class Column(TypedDict):
@@ -257,7 +257,7 @@ class ViewDocument(TypedDict):
     as_of: float
     now: float
     """The server's clock; the browser's clock may differ."""
-    look_again_s: float
+    poll_again_s: float
     trouble: str
     """Reason why it is older than expected. Empty: it is not."""
     header: Header

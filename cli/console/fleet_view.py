@@ -9,7 +9,7 @@ from statistics import median
 from typing import Any, Literal
 
 from cli.console.documents import Fleet, FleetStep, InstanceTile
-from cli.follow.beats import Heartbeats, judged_by
+from cli.follow.heartbeats import Heartbeats, judged_by
 from matrix.run.heartbeats import MAX_STEPS
 from matrix.run.polling import SILENT_AFTER_S
 from matrix.terms.documents.plan import PlanCell
@@ -38,14 +38,14 @@ class Board:
     """By instance: its finished steps, as far as they have been read."""
     unread: int = 0
     """Number of samples not yet read."""
-    beats: Heartbeats = field(default_factory=Heartbeats)
+    heartbeats: Heartbeats = field(default_factory=Heartbeats)
     """Content of the heartbeats read."""
 
     def step(self) -> int | None:
         """Return the index of the current step: by the last gate, else by heartbeats and samples. None: not started."""
         if self.gates:
             return max(self.gates)
-        steps = [self.beats.step(), *(len(taken) - 1 for taken in self.samples.values())]
+        steps = [self.heartbeats.step(), *(len(taken) - 1 for taken in self.samples.values())]
         return max((step for step in steps if step is not None and step >= 0), default=None)
 
 
@@ -84,9 +84,9 @@ def fleet(cell: PlanCell, board: Board, now: float, *, has_ended: bool, was_stop
         "metric": known.meaning if known else "",
         "unit": unit,
         "higher_is_better": bool(known and known.higher_is_better),
-        "share": 0.0 if at is None else board.beats.share(at, cell["expected_s"] / len(cell["steps"]), now),
-        "rates": board.beats.rates(labels, now),
-        "traffic": "" if has_ended else board.beats.traffic(cell["fleet"]["count"], now),
+        "share": 0.0 if at is None else board.heartbeats.share(at, cell["expected_s"] / len(cell["steps"]), now),
+        "rates": board.heartbeats.rates(labels, now),
+        "traffic": "" if has_ended else board.heartbeats.traffic(cell["fleet"]["count"], now),
         "note": f"samples of {board.unread} instances are still being read" if board.unread else "",
         "is_final": has_ended,
     }
@@ -142,8 +142,8 @@ def _state(instance: str, objects: Mapping[str, float], board: Board) -> State:
     if board.gates:
         return "running"
     # A single instance has no start barrier: its heartbeat or its first sample shows that it runs.
-    beat = board.beats.last.get(instance)
-    if "samples.json" in objects or (beat and beat.state == "running"):
+    heartbeat = board.heartbeats.last.get(instance)
+    if "samples.json" in objects or (heartbeat and heartbeat.state == "running"):
         return "running"
     return "preparing" if "heartbeat" in objects else "booting"
 

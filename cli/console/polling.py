@@ -32,8 +32,8 @@ from matrix.terms.quantities import rough_duration
 from matrix.terms.sentences import ENVIRONMENT_NOTES, LOCAL_NOTE, receipt_sentence, why_incomplete
 
 # Polling AWS costs little, but all requests of an account share its throttling limits; local polls are free.
-LOOK_EVERY_S = {"local": 2.0, "aws": 5.0}
-SLOWEST_LOOK_S = 60.0
+POLL_EVERY_S = {"local": 2.0, "aws": 5.0}
+MAX_POLL_EVERY_S = 60.0
 # Show a known plan at once, and poll when the page asks again.
 SHOWN_FIRST_S = 0.3
 # Cells whose figures one poll reads; a run of 1,000 cells needs several polls.
@@ -95,7 +95,7 @@ class RunLook:
 
     def __post_init__(self) -> None:
         """Start with the default period."""
-        self._period_s = LOOK_EVERY_S[self.source.environment]
+        self._period_s = POLL_EVERY_S[self.source.environment]
         self._boards = Boards(self.run)
         if self.plan:
             self._layout = Layout(self.plan)
@@ -126,13 +126,13 @@ class RunLook:
                     self._show_plan(STARTING)
                 self._next_at = self.clock() + self._period_s
             except Exception as error:
-                self._period_s = min(2 * self._period_s, SLOWEST_LOOK_S)
+                self._period_s = min(2 * self._period_s, MAX_POLL_EVERY_S)
                 self._next_at = self.clock() + self._period_s
                 if self._seen is None:
                     raise
                 self._trouble = explain(error).message
             else:
-                self._period_s, self._trouble = LOOK_EVERY_S[self.source.environment], ""
+                self._period_s, self._trouble = POLL_EVERY_S[self.source.environment], ""
                 self._next_at = self.clock() + self._period_s
 
     def _look(self) -> None:
@@ -157,7 +157,7 @@ class RunLook:
         every_s = BOARD_EVERY_S[self.source.environment]
         for cell in [each for each in now.cells if each.state in ("waiting", "running")][:MAX_BOARDS]:
             if self._fleets.get(cell.id, (-math.inf, None))[0] + every_s <= self.clock():
-                self._look_at_fleet(cell.id, now)
+                self._poll_fleet(cell.id, now)
 
     def _read_points(self, now: RunProgress) -> None:
         unread = [cell.id for cell in now.cells if cell.state == "measured" and cell.id not in self._points]
@@ -195,7 +195,7 @@ class RunLook:
             document: ViewDocument = {
                 "as_of": seen.at,
                 "now": now,
-                "look_again_s": max(0.5, self._next_at - now),
+                "poll_again_s": max(0.5, self._next_at - now),
                 "trouble": self._trouble,
                 "header": self._header(seen, stop, report),
                 "matrix": self._matrix(seen, now),
@@ -291,9 +291,9 @@ class RunLook:
     def _fleet(self, cell: str, seen: _Seen) -> Fleet | None:
         """Return the fleet of a cell, polled as often as the run."""
         looked_at, known = self._fleets.get(cell, (0.0, None))
-        return self._look_at_fleet(cell, seen.progress) if known is None or looked_at < seen.at else known
+        return self._poll_fleet(cell, seen.progress) if known is None or looked_at < seen.at else known
 
-    def _look_at_fleet(self, cell: str, now: RunProgress) -> Fleet | None:
+    def _poll_fleet(self, cell: str, now: RunProgress) -> Fleet | None:
         """Poll the fleet of a cell. After an error the earlier data stays."""
         if self._layout is None or now.execution.status in (READING, STARTING):
             return None

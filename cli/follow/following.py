@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.live import Live
 
 from cli.follow import live_view, progress, spending
-from cli.follow.beats import HeartbeatReader, Heartbeats
+from cli.follow.heartbeats import HeartbeatReader, Heartbeats
 from cli.follow.interruption import InterruptCounter, Interrupted
 from cli.follow.progress import CellProgress, Measured, RunProgress
 from cli.messages import terminal
@@ -28,15 +28,15 @@ from matrix.terms.documents.plan import PlanCell, PlanDocument
 
 # On AWS each poll costs money, and its rows change only when Poll fleet runs. A local poll takes processor time from
 # the measurement: at one poll a second it was a tenth of the local cloud's processor time.
-LOOK_EVERY_S = {"local": 2.0, "aws": 5.0}
+POLL_EVERY_S = {"local": 2.0, "aws": 5.0}
 # `matrix watch` on a run with hundreds of measured cells shows it at once and loads their figures over several polls.
 MAX_NEW_CELLS = 20
 # An agent writes a heartbeat every 30 s, on this machine every 5 s. Reading one costs money, or processor time.
-READ_BEATS_EVERY_S = {"local": 4.0, "aws": 15.0}
+READ_HEARTBEATS_EVERY_S = {"local": 4.0, "aws": 15.0}
 MAX_FLEETS = 8
 # The network may return within half a minute, so a failed poll does not end the watch.
-FAILED_LOOKS = 6
-FAILED_LOOK_PAUSE_S = 5.0
+MAX_FAILED_POLLS = 6
+FAILED_POLL_PAUSE_S = 5.0
 
 
 class View(Protocol):
@@ -73,16 +73,16 @@ class PlainLines:
 class LiveScreen:
     """A view that is redrawn in place."""
 
-    def __init__(self, console: Console, environment: str, beats: "Beats | None") -> None:
+    def __init__(self, console: Console, environment: str, heartbeats: "FleetHeartbeats | None") -> None:
         self._console = console
         self._environment = environment
-        self._beats = beats
+        self._heartbeats = heartbeats
         self._last: RunProgress | None = None
         self.live = Live(console=console, get_renderable=self._draw, refresh_per_second=4)
 
     def show(self, now: RunProgress) -> None:
         """Draw from now on this moment, with what heartbeats say of it."""
-        self._last = self._beats.added_to(now) if self._beats else now
+        self._last = self._heartbeats.added_to(now) if self._heartbeats else now
 
     def say(self, line: str) -> None:
         """Print a line above the view."""
@@ -95,7 +95,7 @@ class LiveScreen:
 
 
 @dataclass
-class Beats:
+class FleetHeartbeats:
     """The heartbeats of the running cells of a run, read from time to time."""
 
     service: Service
@@ -115,14 +115,14 @@ class Beats:
         running = [cell for cell in progress.cells if cell.state in ("waiting", "running") and cell.id in planned]
         is_due = progress.execution.is_running and now >= self._next_at
         if is_due:
-            self._next_at = now + READ_BEATS_EVERY_S[self.service.deployment.environment]
+            self._next_at = now + READ_HEARTBEATS_EVERY_S[self.service.deployment.environment]
         shown = {}
         for cell in running[:MAX_FLEETS]:
             # They are not part of the run: the view goes on where the user lacks the right to read them.
             with suppress(Exception):
                 if is_due:
                     self._read(cell, now)
-                shown[cell.id] = _at_its_beats(cell, planned[cell.id], self._reader.cells[cell.id], now)
+                shown[cell.id] = _with_heartbeats(cell, planned[cell.id], self._reader.cells[cell.id], now)
         return replace(progress, cells=tuple(shown.get(cell.id, cell) for cell in progress.cells))
 
     def _read(self, cell: CellProgress, now: float) -> None:
@@ -130,35 +130,40 @@ class Beats:
         self._reader.read(self.service, cell.id, listing, cell.steps or 0, now)
 
 
-def _at_its_beats(cell: CellProgress, planned: PlanCell, beats: Heartbeats, now: float) -> CellProgress:
+def _with_heartbeats(cell: CellProgress, planned: PlanCell, heartbeats: Heartbeats, now: float) -> CellProgress:
     """Return a cell at the step that its heartbeats report, which are newer than its row."""
-    step = beats.step()
+    step = heartbeats.step()
     if step is None:
         return cell
     return replace(
         cell,
         state="running",
         step=max(step, cell.step or 0),
-        share=beats.share(step, planned["expected_s"] / len(planned["steps"]), now)
+        share=heartbeats.share(step, planned["expected_s"] / len(planned["steps"]), now)
         if step >= (cell.step or 0)
         else 0.0,
-        live=beats.traffic(planned["fleet"]["count"], now) or beats.last_result(planned),
-        measuring_since=beats.begun.get(0),
+        live=heartbeats.traffic(planned["fleet"]["count"], now) or heartbeats.last_result(planned),
+        measuring_since=heartbeats.begun.get(0),
     )
 
 
 @contextmanager
 def view(
-    console: Console, environment: str, beats: Beats | None = None, *, plain: bool = False, verbose: bool = False
+    console: Console,
+    environment: str,
+    heartbeats: FleetHeartbeats | None = None,
+    *,
+    plain: bool = False,
+    verbose: bool = False,
 ) -> Iterator[View]:
     """Open the view that suits the console: live on a terminal, plain lines elsewhere or where asked for.
 
-    `beats`: of a run that goes on; only the live view reads them. `verbose`: plain lines, one for each change.
+    `heartbeats`: of a run that goes on; only the live view reads them. `verbose`: plain lines, one for each change.
     """
     if plain or verbose or not console.is_terminal:
         yield PlainLines(console, verbose=verbose)
         return
-    screen = LiveScreen(console, environment, beats)
+    screen = LiveScreen(console, environment, heartbeats)
     with screen.live:
         yield screen
 
@@ -201,7 +206,7 @@ def follow(
     service: Service, run: str, plan: PlanDocument | None, shown: View, closing: InterruptCounter | None = None
 ) -> RunProgress:
     """Show a run until it ends; raises Interrupted if the user wants it to end before."""
-    failed_looks = 0
+    failed_polls = 0
     was_running = False
     measured: dict[str, Measured | None] = {}
     while True:
@@ -210,25 +215,25 @@ def follow(
         seen = _kept_at(service, run)
         try:
             now = look(service, run, plan, measured, was_running=was_running)
-            if failed_looks:
+            if failed_polls:
                 shown.say(f"run {run} is seen again")
-            failed_looks = 0
+            failed_polls = 0
         except Exception as error:
             # Also UnknownRun: the run was started or seen just now, and DescribeExecution is eventually consistent.
             # https://docs.aws.amazon.com/step-functions/latest/apireference/API_DescribeExecution.html
             refuse_dead_cloud(service, run)
-            failed_looks += 1
-            if failed_looks >= FAILED_LOOKS or not retryable.verdict(error).is_retryable:
+            failed_polls += 1
+            if failed_polls >= MAX_FAILED_POLLS or not retryable.verdict(error).is_retryable:
                 raise _lost_sight(service, run, error) from error
-            if failed_looks == 1:
+            if failed_polls == 1:
                 shown.say(f"run {run} is not seen, looking again: {explain(error).message}")
-            _sleep(FAILED_LOOK_PAUSE_S, closing, lambda: False)
+            _sleep(FAILED_POLL_PAUSE_S, closing, lambda: False)
             continue
         shown.show(now)
         was_running = now.execution.is_running
         if not was_running:
             return now
-        _sleep(LOOK_EVERY_S[service.deployment.environment], closing, partial(_is_kept_again, service, run, seen))
+        _sleep(POLL_EVERY_S[service.deployment.environment], closing, partial(_is_kept_again, service, run, seen))
 
 
 def stopped_looking(service: Service, run: str) -> CommandError:

@@ -89,8 +89,8 @@ def follow_to_end(service: Service, planned: Planned, chosen: RunOptions) -> Run
             raise CommandError(f"run {chosen.run} {ELSEWHERE}", f"look at it: `{look} --web`")
         console = terminal.stderr() if chosen.as_json else terminal.stdout()
         environment = service.deployment.environment
-        beats = following.Beats(service, chosen.run, planned.plan)
-        with following.view(console, environment, beats, plain=chosen.as_json, verbose=chosen.verbose) as shown:
+        heartbeats = following.FleetHeartbeats(service, chosen.run, planned.plan)
+        with following.view(console, environment, heartbeats, plain=chosen.as_json, verbose=chosen.verbose) as shown:
             how = f"started; from elsewhere: {look}" if is_own else f"{ELSEWHERE}; Ctrl-C ends only this view of it"
             shown.say(f"run {chosen.run} {how}")
             try:

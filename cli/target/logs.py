@@ -48,7 +48,7 @@ def follow(store: RunStore, run: str, cell: str) -> Iterator[tuple[str, str]]:
                 yield from ((instance, line) for line in _lines(store, run, str(name)))
         if is_last:
             return
-        time.sleep(store.look_every_s)
+        time.sleep(store.poll_every_s)
 
 
 def cells_of(store: RunStore, run: str) -> list[str]:
@@ -76,13 +76,13 @@ def _goes_on(store: RunStore, run: str) -> bool:
 def _status(store: RunStore, run: str, name: str) -> str:
     """Return the state in a heartbeat: `running, step 3 p02`; '' if it is unreadable."""
     try:
-        beat = heartbeats.parse(store.content(run, name, heartbeats.MAX_BYTES) or b"", time.time())
+        heartbeat = heartbeats.parse(store.content(run, name, heartbeats.MAX_BYTES) or b"", time.time())
     except UnreadableRun:
         return ""
-    if beat is None:
+    if heartbeat is None:
         return ""
-    step = "" if beat.step is None else f", step {beat.step + 1}"
-    return f"[{f'{beat.state}{step} {beat.point}'.strip()}]"
+    step = "" if heartbeat.step is None else f", step {heartbeat.step + 1}"
+    return f"[{f'{heartbeat.state}{step} {heartbeat.point}'.strip()}]"
 
 
 def _lines(store: RunStore, run: str, name: str) -> Iterator[str]:

@@ -32,7 +32,7 @@ class RunFolders:
     flag = "--local"
     is_here = True
     metric_pages = None
-    look_every_s = 1.0
+    poll_every_s = 1.0
 
     def runs(self) -> list[str]:
         """Return the names of the runs that are kept here, newest first."""

@@ -34,7 +34,7 @@ class RunStore(Protocol):
         """A function that queries CloudWatch again for late metrics; None if there can be none."""
 
     @property
-    def look_every_s(self) -> float:
+    def poll_every_s(self) -> float:
         """Seconds between two polls of a running run."""
 
     def runs(self) -> Iterable[str]:

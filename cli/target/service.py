@@ -59,7 +59,7 @@ class Service:
     """A running deployment. Tests replace it by a fake."""
 
     deployment: Deployment
-    look_every_s: ClassVar[float] = 5.0  # each poll costs money
+    poll_every_s: ClassVar[float] = 5.0  # each poll costs money
 
     @property
     def name(self) -> str:

@@ -11,7 +11,7 @@ LOG = logging.getLogger(__name__)
 DISK_FULL = "DiskFull"
 # The documents of a cell of one instance take some 100 KiB, those of a run as much again.
 MIN_BYTES = 1 << 20
-LOOK_EVERY_S = 0.25
+POLL_EVERY_S = 0.25
 # A workload that fills the disk itself fails and removes its files within a second; callers retry for this time.
 LOOKS = 4
 
@@ -38,7 +38,7 @@ class Room:
 
     def _watch(self) -> None:
         full_looks = 0
-        while not self._is_closed.wait(LOOK_EVERY_S):
+        while not self._is_closed.wait(POLL_EVERY_S):
             shortage = self.shortage()
             full_looks = full_looks + 1 if shortage else 0
             if full_looks >= LOOKS:

@@ -164,11 +164,11 @@ def test_what_went_on_before_a_step_stands_beside_it_and_is_not_its_own(monkeypa
     outcome = Outcome({"duration_s": 1.0}, {}, {})
     trial = SimpleNamespace(armed=armed, run=list, read=lambda *_: outcome, workers=1)
     step = Step(0, "p01", 1, {})
-    beat = SimpleNamespace(say=lambda *_: None)
+    heartbeat = SimpleNamespace(say=lambda *_: None)
     measuring = session.Session(None, "u", None, None)
     measuring._seen = 2.0, {"disk_write_bytes": 100.0}
 
-    _, conditions = measuring._measure(step, trial, "not dropped", beat, tmp_path, over_time.nothing())
+    _, conditions = measuring._measure(step, trial, "not dropped", heartbeat, tmp_path, over_time.nothing())
 
     taken = samples.sample(step, outcome, conditions, [])
     assert taken["between"]["counters"] == {"disk_write_bytes": 200.0}

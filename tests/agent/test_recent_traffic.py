@@ -74,7 +74,7 @@ def test_each_beat_carries_the_step_since_when_it_runs_and_what_was_moved_and_no
 
 
 def test_a_beat_goes_out_whatever_becomes_of_the_rates():
-    """As of a disk that is detached in mid-step; without a beat the instance counts as dead."""
+    """As of a disk that is detached in mid-step; without a heartbeat the instance counts as dead."""
     put = []
     heart = Heartbeat(SimpleNamespace(put=lambda name, document: put.append(document)), period_s=0.01)
     heart.tell(lambda: {}["disk_read_bytes"])
@@ -88,4 +88,4 @@ def test_a_beat_goes_out_whatever_becomes_of_the_rates():
     readings_with_a_gap = [(1.0, {"disk_read_bytes": 0.0}), (2.0, {"disk_read_bytes": 5.0, "disk_write_bytes": 7.0})]
     lately.begin(SimpleNamespace(last=lambda _: readings_with_a_gap))
     assert lately.document()["rates"][0][2:] == [5, 0, 0]
-    assert all("lately" not in beat for beat in put)
+    assert all("lately" not in heartbeat for heartbeat in put)

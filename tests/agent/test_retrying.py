@@ -149,16 +149,18 @@ def test_a_barrier_that_s3_never_answers_says_why():
 
 
 def test_a_heartbeat_says_what_the_instance_attempts_in_vain():
-    series, beats, has_beaten = Series("the mark of step 0"), [], threading.Event()
+    series, heartbeats, has_beaten = Series("the mark of step 0"), [], threading.Event()
     series.failed(BUSY)
 
-    beating = Heartbeat(SimpleNamespace(put=lambda _, beat: (beats.append(beat), has_beaten.set())), 3_600)
+    beating = Heartbeat(
+        SimpleNamespace(put=lambda _, heartbeat: (heartbeats.append(heartbeat), has_beaten.set())), 3_600
+    )
     assert has_beaten.wait(60)
     series.succeeded()
     beating.stop()
 
-    assert beats[0]["troubles"][0].startswith("the mark of step 0: 1 failed attempt in ")
-    assert "troubles" not in beats[-1]
+    assert heartbeats[0]["troubles"][0].startswith("the mark of step 0: 1 failed attempt in ")
+    assert "troubles" not in heartbeats[-1]
 
 
 def unavailable(cause):

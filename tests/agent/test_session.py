@@ -383,10 +383,10 @@ def test_a_crash_is_told_in_one_line_and_traced_in_the_log(cloud, instance, make
 
 
 def test_a_change_of_state_waits_for_the_next_heartbeat_and_the_last_one_says_how_it_ended():
-    beats, first, second = [], threading.Event(), threading.Event()
+    heartbeats, first, second = [], threading.Event(), threading.Event()
 
     def put(name, document):
-        beats.append((name, document["state"]))
+        heartbeats.append((name, document["state"]))
         (second if first.is_set() else first).set()
 
     beating = Heartbeat(SimpleNamespace(put=put), 3_600)
@@ -397,23 +397,23 @@ def test_a_change_of_state_waits_for_the_next_heartbeat_and_the_last_one_says_ho
     beating.say("done")
     beating.stop()
 
-    assert beats == [("heartbeat", "preparing"), ("heartbeat", "done")]
+    assert heartbeats == [("heartbeat", "preparing"), ("heartbeat", "done")]
 
 
 def test_heartbeats_keep_coming_while_a_tool_runs(cloud, instance, make_job):
     cloud.put("job.json", make_job("build", [{**BUILD, "build": "sleep 1.2"}], heartbeat_s=0.2))
-    beats = set()
+    heartbeats = set()
 
     instance.start()
     while instance.process.poll() is None:
         if instance.has("heartbeat"):
-            beat = instance.document("heartbeat")
-            if beat["state"] == "running":
-                assert (beat["step"], beat["point"]) == (0, "p01")
-                beats.add(beat["at"])
+            heartbeat = instance.document("heartbeat")
+            if heartbeat["state"] == "running":
+                assert (heartbeat["step"], heartbeat["point"]) == (0, "p01")
+                heartbeats.add(heartbeat["at"])
         time.sleep(0.05)
 
-    assert len(beats) >= 3
+    assert len(heartbeats) >= 3
 
 
 def test_a_storage_that_others_use_loses_only_what_is_ours(cloud, instance, make_job, storage):

@@ -16,9 +16,9 @@ from cli.console.fleet_view import Board, fleet, objects_of
 from cli.console.histories import Reader
 from cli.console.history import KEPT_VISITS, History
 from cli.console.matrix_view import Layout
-from cli.console.polling import SLOWEST_LOOK_S, RunLook
+from cli.console.polling import MAX_POLL_EVERY_S, RunLook
 from cli.console.server import instance_lines
-from cli.follow.beats import Heartbeats
+from cli.follow.heartbeats import Heartbeats
 from cli.follow.progress import CellProgress, RunProgress, read
 from cli.follow.spending import money, spent
 from cli.target.service import Execution
@@ -189,7 +189,7 @@ def test_a_look_that_is_throttled_comes_ever_more_seldom_and_says_why(played):
 
     assert pauses == sorted(pauses)
     assert pauses[0] == 4.0
-    assert pauses[-1] == SLOWEST_LOOK_S
+    assert pauses[-1] == MAX_POLL_EVERY_S
     assert "Rate exceeded" in document["trouble"]
     assert document["as_of"] < clock[0]
     is_throttled[0], clock[0] = False, look._next_at
@@ -330,7 +330,7 @@ def test_the_squares_of_a_fleet_tell_what_each_instance_does(planned):
     assert [square["state"] for square in after[:2]] == ["gone", "gone"]
 
 
-def beat(step, rates=(), **said):
+def heartbeat(step, rates=(), **said):
     """A heartbeat of an agent."""
     lately = {"of": "disk", "rates": [list(rate) for rate in rates]}
     return json.dumps({"at": 1.0, "state": "running", "step": step, "since": 990.0, "lately": lately, **said}).encode()
@@ -340,15 +340,15 @@ def test_a_fleet_without_gates_is_at_the_step_of_its_heartbeats_and_its_curve_is
     cell = cell_of(planned, "efs")
     told = Heartbeats()
     for name in ("i-1", "i-2"):
-        told.add(name, heartbeats.parse(beat(1, [(991.0, 1.0, 0, 100, 5)]), 1000.0))
+        told.add(name, heartbeats.parse(heartbeat(1, [(991.0, 1.0, 0, 100, 5)]), 1000.0))
         # Heartbeats overlap, and a rate may begin and end within a second.
         told.add(
             name,
             heartbeats.parse(
-                beat(1, [(991.0, 1.0, 0, 100, 5), (993.0, 2.0, 0, 300, 5), (994.5, 1.0, 0, 40, 0)]), 1000.0
+                heartbeat(1, [(991.0, 1.0, 0, 100, 5), (993.0, 2.0, 0, 300, 5), (994.5, 1.0, 0, 40, 0)]), 1000.0
             ),
         )
-    board = Board(["i-1", "i-2"], objects_of([("R:i-1/heartbeat", 995.0)]), beats=told)
+    board = Board(["i-1", "i-2"], objects_of([("R:i-1/heartbeat", 995.0)]), heartbeats=told)
 
     shown = fleet(cell, board, 1000.0, has_ended=False)
 
@@ -371,7 +371,7 @@ def test_a_heartbeat_is_read_once_and_only_its_first_part(played):
 
     def content(run, which, at_most=None):
         asked.append((which, at_most))
-        return beat(2)
+        return heartbeat(2)
 
     played.content = content
     played.listing = lambda run, below: [("R:i-1/heartbeat", 50.0)] if below.endswith("instances/") else []

@@ -79,7 +79,7 @@ class FakeService:
 @pytest.fixture(autouse=True)
 def no_pauses(monkeypatch):
     """Look and clean up without waiting for AWS."""
-    monkeypatch.setitem(following.LOOK_EVERY_S, "aws", 0.0)
+    monkeypatch.setitem(following.POLL_EVERY_S, "aws", 0.0)
     monkeypatch.setattr(running, "AWS_RETRY", Retry(pause_s=0.0, at_most_s=60.0))
 
 
@@ -261,18 +261,18 @@ def unknown_at_first(service, looks):
 
 
 def test_a_run_that_step_functions_does_not_know_yet_is_looked_for_again(monkeypatch):
-    monkeypatch.setattr(following, "FAILED_LOOK_PAUSE_S", 0.0)
+    monkeypatch.setattr(following, "FAILED_POLL_PAUSE_S", 0.0)
     service = FakeService([])
-    unknown_at_first(service, looks=following.FAILED_LOOKS - 1)
+    unknown_at_first(service, looks=following.MAX_FAILED_POLLS - 1)
 
     said = run_interrupted(service)  # by the signal of its second look at the rows, so it was followed until then
 
-    assert service.calls[: following.FAILED_LOOKS + 1] == ["start r", *["describe"] * following.FAILED_LOOKS]
+    assert service.calls[: following.MAX_FAILED_POLLS + 1] == ["start r", *["describe"] * following.MAX_FAILED_POLLS]
     assert "interrupted" in said.message
 
 
 def test_a_run_that_stays_unknown_is_lost_sight_of_and_said_to_go_on(monkeypatch):
-    monkeypatch.setattr(following, "FAILED_LOOK_PAUSE_S", 0.0)
+    monkeypatch.setattr(following, "FAILED_POLL_PAUSE_S", 0.0)
     service = FakeService([])
     unknown_at_first(service, looks=99)
 
@@ -481,9 +481,9 @@ def failing(service, error, looks):
 
 
 def test_looks_that_fail_are_told_once_with_the_reason(monkeypatch, capsys):
-    monkeypatch.setattr(following, "FAILED_LOOK_PAUSE_S", 0.0)
+    monkeypatch.setattr(following, "FAILED_POLL_PAUSE_S", 0.0)
     service = FakeService([])
-    failing(service, EndpointConnectionError(endpoint_url="https://dynamodb"), following.FAILED_LOOKS - 1)
+    failing(service, EndpointConnectionError(endpoint_url="https://dynamodb"), following.MAX_FAILED_POLLS - 1)
 
     run_interrupted(service)
 

@@ -91,12 +91,12 @@ def test_logs_are_followed_by_heartbeats_and_each_log_when_it_comes_until_the_ce
     own = write_log(folder, CELLS[0], "i-1", "booted\nended\n")
     log = own.joinpath("log.gz").read_bytes()
     own.joinpath("log.gz").unlink()
-    beat = {"at": 1.0, "state": "running", "step": 1, "point": "p02\x1b"}
-    # What becomes of the cell in the pauses between looks: a beat, the same beat again, the log, the result.
+    heartbeat = {"at": 1.0, "state": "running", "step": 1, "point": "p02\x1b"}
+    # What becomes of the cell in the pauses between looks: a heartbeat, the same heartbeat again, the log, the result.
     steps = iter(
         [
-            lambda: own.joinpath("heartbeat").write_text(json.dumps(beat)),
-            lambda: own.joinpath("heartbeat").write_text(json.dumps(beat | {"at": 2.0})),
+            lambda: own.joinpath("heartbeat").write_text(json.dumps(heartbeat)),
+            lambda: own.joinpath("heartbeat").write_text(json.dumps(heartbeat | {"at": 2.0})),
             lambda: own.joinpath("log.gz").write_bytes(log),
             lambda: (folder / "cells" / CELLS[0] / "result.json").write_text("{}"),
         ]
@@ -205,7 +205,7 @@ def unread():
 def test_a_run_that_nobody_reads_of_any_more_is_not_watched_to_its_end(cloud, matrix, unread, monkeypatch):
     cloud.start("r")
     monkeypatch.setattr(terminal, "stdout", lambda: terminal.Pipe(file=unread))
-    monkeypatch.setattr(following, "LOOK_EVERY_S", {"local": 0})
+    monkeypatch.setattr(following, "POLL_EVERY_S", {"local": 0})
     look = following.look
     # Only its reader's absence can end the command: the run itself goes on for ever.
     monkeypatch.setattr(

@@ -19,7 +19,7 @@ from support.owned import Theirs
 from support.runs import Cloud, Run, directory_buckets_of, start_cloud
 
 # What costs time is the processor: faster clocks only make for more polls, and runs at once hide the waits.
-LOOK_EACH_S = 1.0
+POLL_EVERY_S = 1.0
 RUN_LIMIT_S = 400
 SWEEP_LIMIT_S, SWEEPS = 20, 5
 OF_IMAGES = {"Name": "tag-key", "Values": ["storage-matrix:image"]}
@@ -378,7 +378,7 @@ def wait_for(condition: Any, limit_s: float) -> bool:
     while time.monotonic() < end:
         if condition():
             return True
-        time.sleep(LOOK_EACH_S)
+        time.sleep(POLL_EVERY_S)
     return bool(condition())
 
 

@@ -21,7 +21,7 @@ def looks(machine: dict, wait: str, limit_s: float) -> int:
     states, turns, waited_s = machine["States"], 1, 0
     assert states[wait]["Seconds"] == "{% $states.input.wait_s %}"
     while waited_s <= limit_s:
-        waited_s += pace.look_again_s(waited_s)
+        waited_s += pace.poll_again_s(waited_s)
         turns += 1
     return turns * history.turn(states, wait)
 

@@ -6,7 +6,7 @@ import pytest
 from support.disks import fill, small_disk
 from support.running_cloud import wait_until
 
-from local.keeping.room import DISK_FULL, LOOK_EVERY_S, LOOKS, Room
+from local.keeping.room import DISK_FULL, LOOKS, POLL_EVERY_S, Room
 from local.keeping.runs import KeptExecution, KeptRuns, execution_of
 from local.programs import memory
 
@@ -54,7 +54,7 @@ def test_a_moment_without_room_stops_nothing(disk, monkeypatch):
     looks = iter([True] * (LOOKS - 1) + [False] + [True] * (LOOKS - 1) + [False] * 100)
     seen = []
     monkeypatch.setattr("local.keeping.room._shortage", lambda _: seen.append(1) or ("full" if next(looks) else ""))
-    monkeypatch.setattr("local.keeping.room.LOOK_EVERY_S", LOOK_EVERY_S / 100)
+    monkeypatch.setattr("local.keeping.room.POLL_EVERY_S", POLL_EVERY_S / 100)
     reasons = []
 
     room = Room([disk], reasons.append)

@@ -631,7 +631,7 @@ def test_every_list_of_ec2_is_asked_for_page_by_page(stack):
     list(fleets.of_run("r"))
     list(fleets.tagged_volumes())
     images.all_baked()
-    copies.look("r", [])
+    copies.find("r", [])
 
     lists = ("DescribeInstances", "DescribeVolumes", "DescribeImages", "DescribeSnapshots")
     assert asked == dict.fromkeys(lists, 500)

@@ -115,14 +115,14 @@ def test_a_fleet_that_waits_for_one_of_them_is_waiting(fleet, context, monkeypat
     assert poll(context, monkeypatch, later_s=60) == "waiting"
 
 
-def beat(instance, **says):
+def heartbeat(instance, **says):
     bucket.put(f"{BOARD.instances}AROA:{instance}/heartbeat", {"at": time.time(), **says})
 
 
 def test_a_fleet_that_is_not_ready_in_time_says_the_reasons_of_its_instances(fleet, context, monkeypatch):
     say_ready(0, "i-1")
-    beat("i-1", state="waiting", troubles=["no trouble of one that is ready"])
-    beat("i-2", state="waiting", troubles=["the mark of step 0: 312 failed attempts in 45.2 s, lastly: SlowDown"])
+    heartbeat("i-1", state="waiting", troubles=["no trouble of one that is ready"])
+    heartbeat("i-2", state="waiting", troubles=["the mark of step 0: 312 failed attempts in 45.2 s, lastly: SlowDown"])
 
     reason = r"1 of 2 .* \(i-2\); .*; their heartbeats say: waiting: the mark of step 0: 312 .* lastly: SlowDown$"
     with pytest.raises(BarrierTimeout, match=reason):
@@ -131,14 +131,16 @@ def test_a_fleet_that_is_not_ready_in_time_says_the_reasons_of_its_instances(fle
 
 def test_a_reason_that_all_instances_have_is_said_once(fleet, context, monkeypatch):
     for number, instance in enumerate(FLEET):
-        beat(instance, state="preparing", troubles=[f"mounting fs-1:/: {number + 3} failed attempts in {number} s"])
+        heartbeat(
+            instance, state="preparing", troubles=[f"mounting fs-1:/: {number + 3} failed attempts in {number} s"]
+        )
 
     with pytest.raises(BarrierTimeout, match=r"heartbeats say: preparing: mounting fs-1:/: 3 failed attempts in 0 s$"):
         poll_late(context, monkeypatch, 901)
 
 
 def test_a_fleet_that_falls_silent_says_what_it_said_last(fleet, context, monkeypatch):
-    beat("i-1", state="preparing")
+    heartbeat("i-1", state="preparing")
 
     with pytest.raises(InstanceSilent, match=r"silent for more than 120 s \(i-1\); their heartbeats say: preparing$"):
         poll(context, monkeypatch, later_s=130)

@@ -100,7 +100,7 @@ def test_a_body_that_broke_off_is_read_again(stack, monkeypatch, lines):
     monkeypatch.setattr(bucket, "client", lambda _: client)
     monkeypatch.setattr(bucket, "PAUSE_S", 0)
 
-    assert bucket.get_bytes("runs/r/beat") == b"whole"
+    assert bucket.get_bytes("runs/r/heartbeat") == b"whole"
 
     assert [line.failures for line in lines("well at last")] == [1]
 

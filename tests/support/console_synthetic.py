@@ -123,8 +123,8 @@ class LargeRun(PlayedRun):
             return None
         now = int(time.time())
         rates = [[now - ago, 1.0, 0, 1_000_000 + 10_000 * (ago % 7), 100] for ago in range(45, 0, -1)]
-        beat = {"at": now, "state": "running", "step": STEPS_DONE, "since": now - 20}
-        return json.dumps({**beat, "lately": {"of": "disk", "rates": rates}}).encode()
+        heartbeat = {"at": now, "state": "running", "step": STEPS_DONE, "since": now - 20}
+        return json.dumps({**heartbeat, "lately": {"of": "disk", "rates": rates}}).encode()
 
     def listing(self, run: str, below: str) -> Iterable[tuple[str, float]]:
         """Heartbeats and samples of 200 instances, ten gates, and ready marks for the next."""

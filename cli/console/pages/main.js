@@ -36,7 +36,7 @@ async function refresh() {
     trouble(document.trouble && `As of ${clock(document.as_of)}, since looking failed: ${document.trouble}`);
     await draw();
     pause_s = FIRST_PAUSE_S;
-    timer = setTimeout(refresh, document.look_again_s * 1000 + 50);
+    timer = setTimeout(refresh, document.poll_again_s * 1000 + 50);
   } catch (error) {
     if (mine !== turn) return;
     const old = shown ? ` What you see is as of ${clock(shown.as_of)}.` : "";
@@ -107,7 +107,7 @@ function facts(now, as_of) {
     fact("Cost", cost(now), "by the plan's prices; at the end the receipt's"),
     now.links.length ? make("div", {}, make("dt", {}, "AWS console"), make("dd", {}, now.links.map(({ words, address: there }) =>
       make("a", { href: there, target: "_blank", rel: "noreferrer", "data-key": there }, words)))) : null,
-    now.ended_at ? fact("Ended", clock(now.ended_at), "", "when") : fact("As of", clock(as_of), `a look every ${seconds(shown.look_again_s)} or less`, "when"),
+    now.ended_at ? fact("Ended", clock(now.ended_at), "", "when") : fact("As of", clock(as_of), `a look every ${seconds(shown.poll_again_s)} or less`, "when"),
   ];
 }
 

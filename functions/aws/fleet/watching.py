@@ -13,7 +13,7 @@ from contract.keys import FAILED, HEARTBEAT, RAW_LETTER, BarrierKeys, instance_o
 from matrix.input.pace import BOOT_ALLOWANCE_S
 from matrix.run import gates, heartbeats, polling
 from matrix.run.gates import OpenGate
-from matrix.run.heartbeats import Beat
+from matrix.run.heartbeats import Heartbeat
 from matrix.run.polling import Fleet, Met, Progress, Seen
 from matrix.terms import sentences
 from matrix.terms.documents.job import BarrierRecord, FleetRecord, JobDocument
@@ -72,10 +72,10 @@ def watch(board: Board) -> Watched:
         # An instance that is neither ready nor done gives the reason in its heartbeat.
         late = [name for name in fleet.instances if not seen.get(name, Seen()).is_done and not _is_ready(met, name)]
         words = _statuses(board, late or fleet.instances)
-        beats = [f"their heartbeats say: {words}"] if words else []
+        waiting_for = [f"their heartbeats say: {words}"] if words else []
         # Before that they may still be booting.
         overdue = _mute(late, seen) if now() > fleet.launched_at + BOOT_ALLOWANCE_S else []
-        raise type(error)("; ".join([str(error), *beats, *console.last_output(overdue)])) from error
+        raise type(error)("; ".join([str(error), *waiting_for, *console.last_output(overdue)])) from error
     except InstanceDied as error:
         ended = [name for name in fleet.instances if states.get(name) in polling.ENDED_STATES]
         mute = _mute(ended, seen)
@@ -95,8 +95,8 @@ def _step_alone(fleet: Fleet, listing: Sequence[tuple[str, float]]) -> int | Non
     if len(fleet.instances) != 1:
         return None
     key = next((key for key, _ in listing if key.endswith(f":{fleet.instances[0]}/{HEARTBEAT}")), None)
-    beat = _beat(key, fleet.steps) if key else None
-    return beat.step if beat else None
+    heartbeat = _heartbeat(key, fleet.steps) if key else None
+    return heartbeat.step if heartbeat else None
 
 
 def _met(place: BarrierKeys, fleet: Fleet, opened_at: Mapping[int, float]) -> Met:
@@ -126,19 +126,19 @@ def _is_ready(met: Met | None, instance: str) -> bool:
 def _statuses(board: Board, instances: Collection[str]) -> str:
     """Return the distinct states and problems in the heartbeats of the first of these instances."""
     statuses: dict[str, str] = {}
-    beats = [
+    keys = [
         key
         for key, _ in bucket.listing(board.instances, RAW_LETTER)
         if key.endswith(f"/{HEARTBEAT}") and instance_of(key.rpartition("/")[0]) in instances
     ]
-    for beat in filter(None, map(_beat, beats[:HEARTBEATS_READ])):
-        words = f"{beat.state}: {' and '.join(beat.troubles)}" if beat.troubles else beat.state
+    for heartbeat in filter(None, map(_heartbeat, keys[:HEARTBEATS_READ])):
+        words = f"{heartbeat.state}: {' and '.join(heartbeat.troubles)}" if heartbeat.troubles else heartbeat.state
         if len(statuses) < sentences.MAX_NAMED:
             statuses.setdefault(polling.alike(words), words)
     return "; ".join(statuses.values())
 
 
-def _beat(key: str, steps: int = heartbeats.MAX_STEPS) -> Beat | None:
+def _heartbeat(key: str, steps: int = heartbeats.MAX_STEPS) -> Heartbeat | None:
     return heartbeats.parse(bucket.get_bytes(key, heartbeats.MAX_BYTES) or b"", now(), steps)
 
 

@@ -27,14 +27,14 @@ DELETION_PROOFS = {
 
 
 @dataclass(frozen=True)
-class Look:
+class FoundCopies:
     """The copies that exist, and by kind the reason why a service could not be asked."""
 
     copies: list[Copy]
     unasked: dict[str, str]
 
 
-def look(run: str, rows: Iterable[Mapping[str, Any]]) -> Look:
+def find(run: str, rows: Iterable[Mapping[str, Any]]) -> FoundCopies:
     """List copies of a run's resources; a service that does not answer is noted in `unasked`.
 
     `rows` are resource rows of the run: a backup is found by the id of its file system, not by our tags.
@@ -51,7 +51,7 @@ def look(run: str, rows: Iterable[Mapping[str, Any]]) -> Look:
             copies += chain.from_iterable(answers)
         except (ClientError, BotoCoreError) as error:
             unasked[kind] = _briefly(error)
-    return Look(copies, unasked)
+    return FoundCopies(copies, unasked)
 
 
 def _briefly(error: ClientError | BotoCoreError) -> str:
@@ -76,7 +76,7 @@ def delete(copies: Iterable[Copy]) -> set[str]:
     return not_ours
 
 
-def note(run: str, seen: Look, rows: Iterable[Mapping[str, Any]]) -> None:
+def note(run: str, seen: FoundCopies, rows: Iterable[Mapping[str, Any]]) -> None:
     """Give each copy a row and mark rows whose copy is gone; `rows` are the run's resource rows before the pass."""
     by_id = {row["id"]: row for row in rows}
     for copy in seen.copies:

@@ -79,8 +79,8 @@ def fleets_left(run: str, file_system: str) -> bool:
 def copies_of(run: str, file_system: str) -> list[Copy]:
     """Return the copies of the file system and its volumes, and give each a row."""
     rows = table.resources(run, file_system)
-    seen = backups.look(run, rows)
+    seen = backups.find(run, rows)
     of_it = {row["id"] for row in rows}
     copies = [copy for copy in seen.copies if copy.of in of_it]
-    backups.note(run, backups.Look(copies, seen.unasked), rows)
+    backups.note(run, backups.FoundCopies(copies, seen.unasked), rows)
     return copies

@@ -89,7 +89,7 @@ def sweep(*, of: Selection, is_dry_run: bool, now: float, has_ended: bool = Fals
         runs = _runs_to_settle(of, [*deleted, *remaining], is_running)
     for run in runs:
         with _refusals_logged(run):
-            seen = copies.look(run, table.resources(run))
+            seen = copies.find(run, table.resources(run))
             unasked |= seen.unasked
             remaining += [{"kind": copy.kind, "id": copy.id, "run": run} for copy in seen.copies]
             if not is_dry_run:

@@ -41,7 +41,7 @@ def _look_up(run: str, sweep: Sweep | None) -> ReceiptDocument:
     # Read unfinished creations before the rows: a creation is noted as over only after its row was written.
     unfinished = creations.unfinished(run, sweep["at"] if sweep else now())
     rows = table.resources(run)
-    seen = copies.look(run, rows)
+    seen = copies.find(run, rows)
     copies.note(run, seen, rows)
     if sweep is not None:
         copies.delete(seen.copies)

@@ -16,12 +16,12 @@ EVENTS_PER_CELL = 50
 BUDGETED_SHARE = 0.8
 # Poll about 20 times per cell: its end is noticed at most 5 % late, and a dead instance within 60 s, half of the time
 # that a silent instance is given.
-LOOKS = 20
+POLLS_PER_CELL = 20
 MIN_POLL_S, MAX_POLL_S = 10, 60
-MIN_LOOK_S, MAX_LOOK_S = 5, 30
+MIN_FILE_SYSTEM_POLL_S, MAX_FILE_SYSTEM_POLL_S = 5, 30
 # Near its expected end a fleet is polled sooner: once at that end, then 5, 5, 10, 20 and 40 s later, if the history has
 # turns left.
-EARLY_LOOKS = 6
+EARLY_POLLS = 6
 
 # Assumptions, which `plan.assumptions` lists too.
 PREPARE_S = 120.0  # boot, agent, packages, mount
@@ -79,7 +79,7 @@ class Work:
 
     def poll_s(self, least_s: int) -> int:
         """Return the polling interval in seconds. `least_s` is the shortest that the execution's history allows."""
-        return max(least_s, MIN_POLL_S, min(MAX_POLL_S, math.ceil(self.expected_s / LOOKS)))
+        return max(least_s, MIN_POLL_S, min(MAX_POLL_S, math.ceil(self.expected_s / POLLS_PER_CELL)))
 
     @property
     def syncs_between_points(self) -> bool:
@@ -112,19 +112,19 @@ def least_poll_s(works: Sequence[Work]) -> int | None:
 def early_looks(cells: Sequence[tuple[float, int]]) -> int:
     """Return the number of early polls for each cell of a file system, from (deadline s, interval s) of all cells.
 
-    The execution's history must suffice if each cell runs until its deadline. At most EARLY_LOOKS.
+    The execution's history must suffice if each cell runs until its deadline. At most EARLY_POLLS.
     """
     needed = sum(deadline_s // poll_s + 2 for deadline_s, poll_s in cells)
-    return max(0, min(EARLY_LOOKS, int((turns_of(len(cells)) - needed) // len(cells))))
+    return max(0, min(EARLY_POLLS, int((turns_of(len(cells)) - needed) // len(cells))))
 
 
-def look_again_s(waited_s: float) -> int:
+def poll_again_s(waited_s: float) -> int:
     """Return the seconds until the next poll of a file system that has been in creation or deletion for `waited_s`.
 
     A quarter of `waited_s`, within 5 to 30 s. So an end after a minute is noticed at most 15 s late, and half an hour
     costs few more polls than one each 30 s. Two minutes take 13 polls instead of 5: 72 more events.
     """
-    return round(max(MIN_LOOK_S, min(waited_s / 4, MAX_LOOK_S)))
+    return round(max(MIN_FILE_SYSTEM_POLL_S, min(waited_s / 4, MAX_FILE_SYSTEM_POLL_S)))
 
 
 def makespan_s(durations_s: Sequence[float], at_once: int) -> float:

@@ -12,7 +12,7 @@ from matrix.input.image import Image
 from matrix.input.matrix import MAX_HOURS, Matrix
 from matrix.input.pace import (
     BOOT_ALLOWANCE_S,
-    EARLY_LOOKS,
+    EARLY_POLLS,
     MAX_POLL_S,
     PREPARE_S,
     WORK_FACTOR,
@@ -288,7 +288,7 @@ class Planner:
         instance_s, poll_s = cell_s.plus(SHUTDOWN_S), time.poll_s(shortest_poll_s)
         polls = instance_s.times(1 / poll_s)
         if time.syncs_between_points:
-            polls = Amount(polls.low, polls.expected + 1, polls.high + EARLY_LOOKS)
+            polls = Amount(polls.low, polls.expected + 1, polls.high + EARLY_POLLS)
         use = replace(work.use, stored_bytes=stored_bytes)
         charges_by_use = tuple(charge for charge in storage.charges(use) if charge.amount.high)
         return CellGroupCost(

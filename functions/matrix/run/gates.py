@@ -15,11 +15,11 @@ from matrix.terms.errors import GateForged
 
 # Polls of the gate between its opening and the start: with 2 s one each 0.4 s, so an instance sends less than 3
 # requests a second.
-LOOKS_PER_MARGIN = 5
+POLLS_PER_MARGIN = 5
 # Locally more would only heat the machine that measures.
-MIN_LOOK_S = 0.05
+MIN_POLL_S = 0.05
 # S3 takes 5,500 reads a second of one prefix (S3 guide, optimizing performance); 1,000 instances ask for 2,000.
-LOOKS_PER_S = 2000
+POLLS_PER_S = 2000
 # A request about a gate that takes longer is given up; half of S3's responses come within 0.05 s.
 REQUEST_S = 1.0
 
@@ -37,7 +37,7 @@ class OpenGate:
 def rule(instances: int, least_margin_s: float, timeout_s: float) -> BarrierRule:
     """Return the rule of the start barrier for this number of instances; `least_margin_s` is a small fleet's margin."""
     return {
-        "poll_s": max(MIN_LOOK_S, least_margin_s / LOOKS_PER_MARGIN, instances / LOOKS_PER_S),
+        "poll_s": max(MIN_POLL_S, least_margin_s / POLLS_PER_MARGIN, instances / POLLS_PER_S),
         "margin_s": gate_margin_s(instances, least_margin_s),
         # An emulated machine takes a second for a request; its margin is 10 s.
         "request_s": max(REQUEST_S, least_margin_s / 2),

@@ -31,7 +31,7 @@ class Rate:
 
 
 @dataclass(frozen=True)
-class Beat:
+class Heartbeat:
     """The content of one heartbeat."""
 
     state: str
@@ -51,23 +51,23 @@ class Beat:
     rates: tuple[Rate, ...]
 
 
-def parse(text: bytes, now: float, steps: int = MAX_STEPS) -> Beat | None:
+def parse(text: bytes, now: float, steps: int = MAX_STEPS) -> Heartbeat | None:
     """Return the values of a heartbeat that are within bounds. None if it cannot be parsed."""
     try:
-        beat = json.loads(text)
+        heartbeat = json.loads(text)
     except (ValueError, RecursionError):
         return None
-    if not isinstance(beat, dict) or beat.get("state") not in STATES:
+    if not isinstance(heartbeat, dict) or heartbeat.get("state") not in STATES:
         return None
-    step, lately = beat.get("step"), beat.get("lately")
+    step, lately = heartbeat.get("step"), heartbeat.get("lately")
     lately = lately if isinstance(lately, dict) and lately.get("of") in SOURCES else {}
-    return Beat(
-        state=str(beat["state"]),
+    return Heartbeat(
+        state=str(heartbeat["state"]),
         step=step if type(step) is int and 0 <= step < steps else None,
-        point=_words(beat.get("point")),
-        since=_number(beat.get("since"), now - 1e6, now + CLOCKS_S),
-        troubles=tuple(filter(None, map(_words, _list(beat.get("troubles"))[:MAX_TROUBLES]))),
-        last=_metrics(beat.get("last")),
+        point=_words(heartbeat.get("point")),
+        since=_number(heartbeat.get("since"), now - 1e6, now + CLOCKS_S),
+        troubles=tuple(filter(None, map(_words, _list(heartbeat.get("troubles"))[:MAX_TROUBLES]))),
+        last=_metrics(heartbeat.get("last")),
         of=str(lately.get("of", "")),
         counter=_words(lately.get("counter")),
         rates=tuple(rate for entry in _list(lately.get("rates"))[-MAX_RATES:] if (rate := _rate(entry, now))),

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from contract.gates import OVERDUE_S
 from contract.keys import DONE, FAILED, SAMPLES, instance_of
-from matrix.input.pace import BOOT_ALLOWANCE_S, MIN_LOOK_S
+from matrix.input.pace import BOOT_ALLOWANCE_S, MIN_FILE_SYSTEM_POLL_S
 from matrix.terms.errors import (
     BarrierTimeout,
     CellTimeout,
@@ -197,7 +197,7 @@ def _silence_s(signs: Seen, fleet: Fleet, now: float) -> float:
 
 
 @dataclass(frozen=True)
-class Look:
+class NextPoll:
     """The next poll of a fleet: seconds until then, and the number of early polls that may follow."""
 
     wait_s: int
@@ -218,13 +218,13 @@ def left_s(points: Sequence[str], opened_at: Mapping[int, float], now: float) ->
     return opened_at[last] - now + sum(took_s.get(point, mean_s) for point in points[last:])
 
 
-def next_look(poll_s: int, early_looks: int, left_s: float | None) -> Look:
+def next_poll(poll_s: int, early_looks: int, left_s: float | None) -> NextPoll:
     """Return the next poll of a fleet that is polled each `poll_s` seconds and is expected to end in `left_s`.
 
     The poll comes at the expected end. An overdue fleet is polled again after as long as it has been overdue, at least
     5 s. A poll never comes later than planned, and as planned if no early polls are left.
     """
     if left_s is None or not early_looks:
-        return Look(poll_s, early_looks)
-    wait_s = max(MIN_LOOK_S, math.ceil(abs(left_s)))
-    return Look(wait_s, early_looks - 1) if wait_s < poll_s else Look(poll_s, early_looks)
+        return NextPoll(poll_s, early_looks)
+    wait_s = max(MIN_FILE_SYSTEM_POLL_S, math.ceil(abs(left_s)))
+    return NextPoll(wait_s, early_looks - 1) if wait_s < poll_s else NextPoll(poll_s, early_looks)

@@ -8,14 +8,14 @@ from hypothesis import strategies as st
 from support.matrices import EBS, EFS, TOUCH, matrix
 
 from matrix.input.pace import (
-    EARLY_LOOKS,
+    EARLY_POLLS,
     Work,
     early_looks,
     gate_margin_s,
     gate_wait_s,
     least_poll_s,
-    look_again_s,
     makespan_s,
+    poll_again_s,
 )
 from matrix.plan.planning import plan
 
@@ -56,7 +56,7 @@ def test_a_day_long_build_is_polled_less_often():
 
 
 def test_a_cell_is_looked_at_early_as_often_as_the_history_has_turns_left():
-    assert early_looks([(5_000, 60)]) == EARLY_LOOKS
+    assert early_looks([(5_000, 60)]) == EARLY_POLLS
     # (0.8 * 25,000 - 50) / 9 are 2,216 turns for one cell; each 60 s until 132,600 s are 2,210, and two at its ends.
     assert early_looks([(132_600, 60)]) == 4
     assert early_looks([(132_900, 60)]) == 0
@@ -98,4 +98,4 @@ def test_a_run_takes_as_long_as_its_busiest_lane():
 
 
 def test_a_file_system_is_looked_at_again_after_a_quarter_of_what_it_has_taken():
-    assert [look_again_s(waited_s) for waited_s in (0, 19, 60, 3600)] == [5, 5, 15, 30]
+    assert [poll_again_s(waited_s) for waited_s in (0, 19, 60, 3600)] == [5, 5, 15, 30]

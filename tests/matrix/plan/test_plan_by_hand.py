@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from support.matrices import BUILD, EBS, EFS, FILE_SERVER, FIO, FLEET, FSX, READ, TOUCH, matrix
 
-from matrix.input.pace import EARLY_LOOKS, PREPARE_S, WORK_FACTOR
+from matrix.input.pace import EARLY_POLLS, PREPARE_S, WORK_FACTOR
 from matrix.plan.placing import cross_zone_share
 from matrix.plan.planning import RUN_OVERHEAD_S, SHUTDOWN_S, Planner, plan, populate
 from matrix.price.book import Cost, instances_cost, orchestration_cost, published_prices
@@ -39,7 +39,7 @@ def test_polls_are_paid_for_the_time_of_an_instance_and_early_looks_where_a_flee
     each_s = Amount(work.least_s + SHUTDOWN_S, cell.expected_s + SHUTDOWN_S, cell.deadline_s + SHUTDOWN_S)
     turns = [seconds / cell.poll_s for seconds in each_s]
     if count > 1 and repetitions > 1:
-        turns = [turns[0], turns[1] + 1, turns[2] + EARLY_LOOKS]
+        turns = [turns[0], turns[1] + 1, turns[2] + EARLY_POLLS]
     orchestration = orchestration_cost(
         BOOK, poll_turns=Amount(*turns), steps=repetitions, instances=count, each_s=each_s
     )

@@ -9,7 +9,7 @@ from matrix.run import heartbeats
 NOW = 1000.0
 
 
-def beat(step, rates=(), **said):
+def heartbeat(step, rates=(), **said):
     """A heartbeat of an agent."""
     lately = {"of": "disk", "rates": [list(rate) for rate in rates]}
     return json.dumps({"at": 1.0, "state": "running", "step": step, "since": 990.0, "lately": lately, **said}).encode()
@@ -25,8 +25,8 @@ def test_a_heartbeat_that_is_none_says_nothing(text):
 
 @pytest.mark.parametrize("step", [None, 3, -1, True, 1.0, "1", 10**12])
 def test_a_step_that_the_job_does_not_have_is_none(step):
-    assert heartbeats.parse(beat(step), NOW, steps=3).step is None
-    assert heartbeats.parse(beat(2), NOW, steps=3).step == 2
+    assert heartbeats.parse(heartbeat(step), NOW, steps=3).step is None
+    assert heartbeats.parse(heartbeat(2), NOW, steps=3).step == 2
 
 
 @pytest.mark.parametrize(
@@ -38,17 +38,19 @@ def test_a_step_that_the_job_does_not_have_is_none(step):
      (990.0, None, 1, 1, 1), (10**400, 1.0, 0, 1, 0)],
 )  # fmt: skip
 def test_a_rate_that_cannot_be_is_left_out(rate):
-    said = heartbeats.parse(beat(1, [rate, (990.0, 1.0, 1, 1, 1)]), NOW)
+    said = heartbeats.parse(heartbeat(1, [rate, (990.0, 1.0, 1, 1, 1)]), NOW)
 
     assert [each.moved for each in said.rates] == [(1.0, 1.0, 1.0)]
 
 
 def test_words_of_an_instance_are_one_line_without_control_characters_and_its_results_are_numbers():
     said = heartbeats.parse(
-        beat(1, point="p\n\x1b02", troubles=["a\tb", 7, "c" * 5000], last={"iops": 7, "x": -1, "y": "1", "z": True}),
+        heartbeat(
+            1, point="p\n\x1b02", troubles=["a\tb", 7, "c" * 5000], last={"iops": 7, "x": -1, "y": "1", "z": True}
+        ),
         NOW,
     )
 
     assert (said.point, said.troubles) == ("p ?02", ("a b", "c" * heartbeats.MAX_LETTERS))
     assert said.last == {"iops": 7.0}
-    assert heartbeats.parse(beat(1, troubles={"a": 1}, last=[1]), NOW).troubles == ()
+    assert heartbeats.parse(heartbeat(1, troubles={"a": 1}, last=[1]), NOW).troubles == ()

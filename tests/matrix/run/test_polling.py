@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from matrix.input.pace import EARLY_LOOKS
-from matrix.run.polling import Fleet, Met, assess, left_s, next_look, read_listing
+from matrix.input.pace import EARLY_POLLS
+from matrix.run.polling import Fleet, Met, assess, left_s, next_poll, read_listing
 from matrix.terms.errors import BarrierTimeout, CellTimeout, InstanceDied, InstanceFailed, InstanceSilent
 
 LAUNCHED = 1_000_000.0
@@ -159,11 +159,11 @@ def test_before_a_step_is_over_nobody_knows_when_the_fleet_is_done(opened_at):
     assert left_s(POINTS, opened_at, now=1300.0) is None
 
 
-def looks(seconds, left_s, *, poll_s=60, early=EARLY_LOOKS):
+def looks(seconds, left_s, *, poll_s=60, early=EARLY_POLLS):
     """When a fleet is looked at until it is done after so many seconds, if it was expected after `left_s`."""
     now, moments = 0, []
     while now < seconds:
-        look = next_look(poll_s, early, None if left_s is None else left_s - now)
+        look = next_poll(poll_s, early, None if left_s is None else left_s - now)
         now, early = now + look.wait_s, look.early_looks
         moments.append(now)
     return moments
@@ -188,5 +188,5 @@ def test_no_more_early_looks_are_taken_than_are_left():
 
 @pytest.mark.parametrize("left_s", [-1e6, -200.0, -61.0, -0.5, 0.0, 0.5, 59.5, 61.0, 1e6])
 def test_a_fleet_is_never_looked_at_later_than_planned_nor_twice_within_five_seconds(left_s):
-    for early in range(EARLY_LOOKS + 1):
-        assert 5 <= next_look(60, early, left_s).wait_s <= 60
+    for early in range(EARLY_POLLS + 1):
+        assert 5 <= next_poll(60, early, left_s).wait_s <= 60

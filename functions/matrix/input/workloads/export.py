@@ -12,7 +12,7 @@ from matrix.storages.base import Storage
 from matrix.terms.problems import Problems
 
 # Seconds between two listings of one thread (agent/engine/exports.py).
-LOOK_EACH_S = 1.0
+POLL_EVERY_S = 1.0
 # S3 user guide, S3 Files performance: an export begins about 60 s after the last change, 800 files a second.
 BEGINS_AFTER_S, FILES_PER_S = 60.0, 800.0
 # Each thread's files are compared with one page of a listing.
@@ -46,7 +46,7 @@ class ExportWorkload(Workload):
         files, total_bytes = params["files"], params["files"] * params["file_bytes"]
         writing_s = files * storage.create_latency_s / params["threads"] + total_bytes / storage.bandwidth_bytes_per_s
         waiting_s = BEGINS_AFTER_S + files * clients.count / FILES_PER_S
-        listings = params["threads"] * waiting_s / LOOK_EACH_S
+        listings = params["threads"] * waiting_s / POLL_EVERY_S
         return Footprint(
             writing_s + waiting_s,
             written_bytes=total_bytes,

@@ -11,7 +11,7 @@ from typing_extensions import TypedDict
 from cli.target.service import Service
 from contract.keys import HEARTBEAT, instance_of
 from matrix.run import heartbeats
-from matrix.run.heartbeats import Beat, Rate
+from matrix.run.heartbeats import Heartbeat, Rate
 from matrix.terms.documents.plan import PlanCell
 from matrix.terms.metrics import metrics_of
 from matrix.terms.quantities import quantity, rough_duration
@@ -24,7 +24,7 @@ NOW_S, RECENT_S = 3.0, 10.0
 # The number of operations says little about larger ones.
 SMALL_OPERATION_BYTES = 65_536
 # The rates come from the first instances of a fleet, because reading each heartbeat costs money.
-MAX_BEATS = 50
+MAX_HEARTBEATS = 50
 CONNECTIONS = 8
 # The remaining time of a step that takes longer than usual is unknown.
 MAX_SHARE = 0.95
@@ -86,23 +86,23 @@ class Curve:
 class Heartbeats:
     """The heartbeats of a cell's fleet."""
 
-    last: dict[str, Beat] = field(default_factory=dict)
+    last: dict[str, Heartbeat] = field(default_factory=dict)
     """By instance."""
     curves: dict[str, Curve] = field(default_factory=dict)
     """By counter: instances of one machine count the same traffic, which is summed once."""
     begun: dict[int, float] = field(default_factory=dict)
     """When the first instance began each step (epoch s)."""
 
-    def add(self, instance: str, beat: Beat) -> None:
+    def add(self, instance: str, heartbeat: Heartbeat) -> None:
         """Add the newest heartbeat of an instance."""
-        self.last[instance] = beat
-        self.curves.setdefault(beat.counter or instance, Curve()).add(beat.rates)
-        if beat.step is not None and beat.since is not None and beat.state == "running":
-            self.begun[beat.step] = min(beat.since, self.begun.get(beat.step, beat.since))
+        self.last[instance] = heartbeat
+        self.curves.setdefault(heartbeat.counter or instance, Curve()).add(heartbeat.rates)
+        if heartbeat.step is not None and heartbeat.since is not None and heartbeat.state == "running":
+            self.begun[heartbeat.step] = min(heartbeat.since, self.begun.get(heartbeat.step, heartbeat.since))
 
     def step(self) -> int | None:
         """Return the step that most of the fleet has reached: the median; None before any instance reports one."""
-        steps = sorted(beat.step for beat in self.last.values() if beat.step is not None)
+        steps = sorted(heartbeat.step for heartbeat in self.last.values() if heartbeat.step is not None)
         return steps[len(steps) // 2] if steps else None
 
     def share(self, step: int, usual_s: float, now: float) -> float:
@@ -121,13 +121,13 @@ class Heartbeats:
         """
         latest: dict[str, Rate] = {}
         instances = 0
-        for name, beat in self.last.items():
-            rate = _latest(beat)
+        for name, heartbeat in self.last.items():
+            rate = _latest(heartbeat)
             if rate is None or rate.ended_at < now - SILENT_S:
                 continue
             instances += 1
-            known = latest.setdefault(beat.counter or name, rate)
-            latest[beat.counter or name] = max(known, rate, key=lambda each: each.ended_at)
+            known = latest.setdefault(heartbeat.counter or name, rate)
+            latest[heartbeat.counter or name] = max(known, rate, key=lambda each: each.ended_at)
         if not latest:
             return ""
         read, written, operations = (sum(rate.moved[place] for rate in latest.values()) for place in range(3))
@@ -141,7 +141,7 @@ class Heartbeats:
     def last_result(self, cell: PlanCell) -> str:
         """Write the median of the instances' last results: `last 16.4 MB/s`; empty before the first one."""
         name = judged_by(cell)
-        values = [beat.last[name] for beat in self.last.values() if name in beat.last]
+        values = [heartbeat.last[name] for heartbeat in self.last.values() if name in heartbeat.last]
         metric = metrics_of(cell["workload"]).get(name)
         return f"last {quantity(median(values), metric.unit).strip()}" if values and metric else ""
 
@@ -165,7 +165,7 @@ class Heartbeats:
             return [float(f"{value:.4g}") for value in each]
 
         return {
-            "of": next((beat.of for beat in self.last.values() if beat.of), ""),
+            "of": next((heartbeat.of for heartbeat in self.last.values() if heartbeat.of), ""),
             "first": first,
             "read": sums(0),
             "written": sums(1),
@@ -179,13 +179,13 @@ class Heartbeats:
         }
 
 
-def _latest(beat: Beat) -> Rate | None:
+def _latest(heartbeat: Heartbeat) -> Rate | None:
     """Return the mean of an instance's last seconds in its running step; None if it is in none, or has no rates of it.
 
     The rates of a step follow those of the steps before it.
     """
-    own = [rate for rate in beat.rates if beat.since is not None and rate.ended_at > beat.since]
-    if beat.state != "running" or not own:
+    own = [rate for rate in heartbeat.rates if heartbeat.since is not None and rate.ended_at > heartbeat.since]
+    if heartbeat.state != "running" or not own:
         return None
     ended_at = own[-1].ended_at
     last = [rate for rate in own if rate.ended_at > ended_at - NOW_S]
@@ -219,13 +219,13 @@ class HeartbeatReader:
         """Read the new heartbeats of the fleet's first instances. `listing`: names below `instances/`, and times."""
         into = self.cells.setdefault(cell, Heartbeats())
         below = f"cells/{cell}/instances/"
-        names = [(f"{below}{name}", at) for name, at in listing if name.partition("/")[2] == HEARTBEAT][:MAX_BEATS]
+        names = [(f"{below}{name}", at) for name, at in listing if name.partition("/")[2] == HEARTBEAT][:MAX_HEARTBEATS]
         fresh = [(name, at) for name, at in names if self._read_at.get(name, 0.0) < at]
         with ThreadPoolExecutor(CONNECTIONS) as pool:
             texts = pool.map(lambda each: service.content(self.run, each[0], heartbeats.MAX_BYTES), fresh)
             for (name, at), text in zip(fresh, texts, strict=True):
                 self._read_at[name] = at
-                beat = heartbeats.parse(text or b"", now, steps)
-                if beat is not None:
-                    into.add(instance_of(name.split("/")[-2]), beat)
+                heartbeat = heartbeats.parse(text or b"", now, steps)
+                if heartbeat is not None:
+                    into.add(instance_of(name.split("/")[-2]), heartbeat)
         return into
