@@ -267,11 +267,11 @@ def test_snapshots_of_the_runs_volumes_are_found_by_tag_and_by_volume(planned):
     wanted = ec2.create_snapshot(VolumeId=ours)["SnapshotId"]
     ec2.create_snapshot(VolumeId=theirs)
 
-    found = copies.look(RUN, table.resources(RUN))
+    found = copies.find(RUN, table.resources(RUN))
 
     assert [copy.id for copy in found.copies] == [wanted]
     copies.delete(found.copies)
-    assert copies.look(RUN, table.resources(RUN)).copies == []
+    assert copies.find(RUN, table.resources(RUN)).copies == []
 
 
 class Backup:
@@ -297,7 +297,7 @@ def test_recovery_points_of_an_efs_are_found_and_deleted(planned, monkeypatch):
     monkeypatch.setattr("aws.storages.efs.impatient_client", lambda _: service)
     table.record_resource(RUN, "efs", "fs-1", file_system=EFS)
 
-    assert [copy.id for copy in copies.look(RUN, table.resources(RUN)).copies] == ["arn:point"]
+    assert [copy.id for copy in copies.find(RUN, table.resources(RUN)).copies] == ["arn:point"]
     receipts.make(RUN, sweep={"at": clock.now(), "remaining": 1})
     assert service.points == []
     receipt = receipts.make(RUN, sweep={"at": clock.now(), "remaining": 0})
