@@ -390,13 +390,17 @@ RECEIPTS: dict[str, Example] = {
     "unfinished": {"is_complete": False, "unfinished": [f"volume {n}" for n in range(7)]},
     "not ours": {"not_ours": [{"id": "fs-1", "folder": None}, {"id": "fs-2", "folder": "/r1"}]},
 }
-FAILED = {"id": "b", "state": "failed", "error": {"name": "FleetFailed", "message": "nobody came"}}
+FAILED = {
+    "id": "b", "state": "failed", "error": {"name": "FleetFailed", "message": "nobody came"},
+    "workload": {"type": "touch"}, "fleet": {"instanceType": "m6i.large", "count": 2},
+}  # fmt: skip
 ENDED = {"status": "measured", "totals": {"measured": 2, "cells": 2}, "cells": [], "warnings": []}
 ENDINGS: dict[str, Example] = {
     "measured": {"environment": "aws", "receipt": RECEIPT},
     "not swept": {"environment": "aws", "receipt": RECEIPT | {"is_complete": False}},
     "partly failed": {"environment": "aws", "status": "partly failed", "cells": [FAILED]},
-    "several failed": {"environment": "aws", "status": "failed", "cells": [FAILED, FAILED]},
+    "some failed": {"environment": "aws", "status": "partly failed", "cells": [FAILED] * 3 + [{"state": "measured"}]},
+    "several failed": {"environment": "aws", "status": "failed", "cells": [FAILED] * 3},
     "local": {"environment": "local", "receipt": RECEIPT},
     "local-vm": {"environment": "local-vm"},
     "emulated": {"environment": "emulated"},
@@ -411,8 +415,8 @@ ENDINGS: dict[str, Example] = {
 def endings() -> Sentences:
     for name, fields in ENDINGS.items():
         yield f"{name}: state", describe_state(ENDED | fields)
-        if failed := describe_failed(ENDED | fields):
-            yield f"{name}: failed", failed
+        for line in describe_failed(ENDED | fields, {"b": "EBS gp3"}):
+            yield f"{name}: failed", line
     for name, fields in RECEIPTS.items():
         yield f"receipt: {name}", receipt_sentence(RECEIPT | fields)
     for resource in ({"gone_at": AT}, {"gone_at": None, "kept": True}, {"gone_at": None}):

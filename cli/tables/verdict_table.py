@@ -5,7 +5,7 @@ from rich.text import Text
 
 from cli.messages import terminal
 from cli.tables import result_tables, rich_tables
-from matrix.input.storage_names import candidate_names
+from matrix.input.storage_names import candidate_names, cell_names
 from matrix.tables.run_tables import answer_table
 from matrix.terms.documents.summary import Decision, SummaryDocument
 from matrix.terms.sentences import left_behind_lines
@@ -59,8 +59,8 @@ def _show_answer(console: Console, summary: SummaryDocument, decision: Decision)
         terminal.print_wrapped(console, Text(busy, "yellow"))
     for caveat in caveats(decision, short):
         terminal.print_wrapped(console, Text(caveat, "yellow"))
-    if failed := describe_failed(summary):
-        terminal.print_wrapped(console, Text(failed, "red"))
+    for line in describe_failed(summary, cell_names(summary["cells"])):
+        terminal.print_wrapped(console, Text(line, "red"))
 
 
 def _state(summary: SummaryDocument) -> Text:

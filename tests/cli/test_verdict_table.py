@@ -92,8 +92,8 @@ def test_cells_that_failed_alike_are_one_line_with_their_cause_and_the_next_comm
 
     lines = shown(partly, 200, "--stack mine")
     assert lines[0] == "✗ 3 of 4 cells measured · partly failed"
-    [failed] = [line for line in lines if "failed: " in line]
-    assert failed.endswith(".build.m6i.large-x50 failed: FleetFailed: nobody came")
+    [failed] = [line for line in lines if "cells failed" in line]
+    assert failed == "1 of 4 cells failed (EFS bursting, build, 50 × m6i.large): FleetFailed: nobody came"
     assert lines[-1] == "  matrix run --resume r1 --stack mine"
     lines = shown(whole, 200)
     count = len(whole["cells"])

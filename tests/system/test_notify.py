@@ -67,7 +67,7 @@ def test_a_run_with_a_failed_cell_is_told_with_the_reason_and_how_to_go_on(cloud
     text = inbox.told("partly")
 
     assert "✗ 1 of 2 cells measured · partly failed" in text
-    [failed] = [line for line in text.splitlines() if line.startswith("ebs-gp3-8gib-3000iops.broken")]
+    [failed] = [line for line in text.splitlines() if line.startswith("1 of 2 cells failed (EBS gp3, ")]
     assert "ToolFailed" in failed
     assert "7" in failed.partition("ToolFailed")[2]
     assert "measure the rest: matrix run --resume partly --local" in text

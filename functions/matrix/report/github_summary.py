@@ -19,10 +19,10 @@ from matrix.terms.quantities import ABSENT, count_of
 from matrix.terms.sentences import (
     ENVIRONMENT_NOTES,
     left_behind_lines,
-    reason_of,
     receipt_sentence,
 )
 from matrix.text.decisions import describe_question
+from matrix.text.endings import describe_failed
 from matrix.text.headlines import opening
 from matrix.text.rankings import describe_comparison
 from matrix.text.warnings import warning_lines
@@ -30,7 +30,7 @@ from matrix.text.warnings import warning_lines
 # GitHub refuses a summary of more than 1 MiB. A row has some 200 bytes, so these are a tenth of it.
 # https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-commands#adding-a-job-summary
 MAX_ROWS = 500
-MAX_FAILED = 50
+MAX_REASONS = 20
 MAX_WARNINGS = 5
 LONGEST_TEXT = 500
 HEADS = ("Storage", "Fleet", "Point", "Metric", *figures("P50", "P50, 95 % interval", "n"))
@@ -40,9 +40,14 @@ MARKS, DONE = {"missed": ":x:", "by-value": ":grey_question:"}, ":white_check_ma
 
 def to_github(summary: SummaryDocument) -> str:
     """Return the verdict, the objective, the failures, the figures, the worst warnings and the receipt."""
-    is_published = summary.get("environment") == "published"
-    failed = [] if is_published else _failed(summary)  # published results have gaps, not failures
-    parts = [_head(summary), *_answer(summary), *_objective(summary), *failed, *_figures(summary), *_warnings(summary)]
+    parts = [
+        _head(summary),
+        *_answer(summary),
+        *_objective(summary),
+        *_failed(summary),
+        *_figures(summary),
+        *_warnings(summary),
+    ]
     if summary.get("receipt"):
         parts.append(inline(receipt_sentence(summary["receipt"])))
     return "\n\n".join(parts) + "\n"
@@ -99,12 +104,8 @@ def _objective(summary: SummaryDocument) -> Iterator[str]:
 
 
 def _failed(summary: SummaryDocument) -> Iterator[str]:
-    failed = [cell for cell in summary["cells"] if cell["state"] != "measured"]
-    if not failed:
-        return
-    lines = [f"- {code(cell['id'])}: {inline(_cut(reason_of(cell)))}" for cell in failed]
-    more = [f"- and {len(failed) - MAX_FAILED} more"] if len(failed) > MAX_FAILED else []
-    yield "\n".join(["**Not measured**", "", *lines[:MAX_FAILED], *more])
+    if failed := describe_failed(summary, cell_names(summary["cells"]), MAX_REASONS):
+        yield "\n".join(["**Not measured**", "", *(f"- {inline(line)}" for line in failed)])
 
 
 def _figures(summary: SummaryDocument) -> Iterator[str]:

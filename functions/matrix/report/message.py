@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from matrix.input.storage_names import candidate_names
+from matrix.input.storage_names import candidate_names, cell_names
 from matrix.terms.documents.compared import ComparisonDocument
 from matrix.terms.documents.receipt import ReceiptDocument
 from matrix.terms.documents.summary import SummaryDocument
@@ -81,7 +81,7 @@ def _answer(summary: SummaryDocument, comparison: ComparisonDocument | None) -> 
     if decision:
         name = candidate_names(summary)
         lines += [headline(decision, name), *[*caveats(decision, name)][: MAX_CAVEATS - bool(about_base)]]
-    return lines + describe_failed(summary).splitlines()[:1]
+    return lines + describe_failed(summary, cell_names(summary["cells"]))[:1]
 
 
 def _without_summary(ended: Ended, receipt: ReceiptDocument | None) -> list[str]:

@@ -1,13 +1,16 @@
 """The end of a run in words: its cells, place and cost, its remaining resources, and its failures."""
 
+from collections.abc import Mapping
+
 from matrix.terms.documents.summary import SummaryDocument
-from matrix.terms.names import describe_tools
+from matrix.terms.grouping import grouped
+from matrix.terms.names import describe_tools, describe_workload, fleet_label
 from matrix.terms.quantities import money
-from matrix.terms.sentences import EMULATED, SLOWDOWN, error_text, first_of, why_incomplete
+from matrix.terms.sentences import EMULATED, SLOWDOWN, reason_of, why_incomplete
 
 LONGEST_REASON = 500
 # Reasons of failures, and cells of one reason, that are named.
-MAX_REASONS, MAX_CELLS = 3, 3
+MAX_REASONS, MAX_CELLS = 3, 2
 # The status of a run that ended before it was analysed.
 INTERRUPTED = "interrupted"
 PLACES = {
@@ -41,26 +44,32 @@ def _describe_slowdown(summary: SummaryDocument) -> str:
     return f" (all limits ÷ {slowdown})" if slowdown else ""
 
 
-def describe_failed(summary: SummaryDocument) -> str:
-    """Write why cells failed, each reason once with its cells, or that the run was interrupted; else nothing."""
+def describe_failed(summary: SummaryDocument, storages: Mapping[str, str], most: int = MAX_REASONS) -> list[str]:
+    """Write why cells have no result, a line for each of the `most` commonest reasons, or that the run was interrupted.
+
+    `storages` names the storage of a cell by the cell's id.
+    """
     if summary["status"] == INTERRUPTED:
-        return summary["warnings"][0]  # how many were measured, and how to go on
-    failed = [cell for cell in summary["cells"] if cell["state"] == "failed"]
+        return summary["warnings"][:1]  # how many were measured, and how to go on
+    missing = [cell for cell in summary["cells"] if cell["state"] != "measured"]
     # Published results have gaps, not failures.
-    if not failed or summary["environment"] == "published":
-        return ""
-    reasons: dict[str, list[str]] = {}
-    for cell in failed:
-        reasons.setdefault(error_text(cell.get("error")), []).append(cell["id"])
+    if not missing or summary["environment"] == "published":
+        return []
     of = len(summary["cells"])
-    if len(reasons) == 1 and len(failed) == of > 1:
-        return f"All {of} cells failed for the same reason: {shortened(next(iter(reasons)))}"
-    lines = [f"{len(failed)} of {of} cells failed"] if len(reasons) > 1 else []
-    for reason, cells in list(reasons.items())[:MAX_REASONS]:
-        lines.append(f"{first_of(cells, MAX_CELLS)} failed: {shortened(reason)}")
-    if len(reasons) > MAX_REASONS:
-        lines.append(f"other reasons: {len(reasons) - MAX_REASONS}")
-    return "\n".join(lines)
+    reasons = grouped((reason_of(cell), cell) for cell in missing)
+    if len(reasons) == 1 and len(missing) == of > 1:
+        return [f"All {of} cells {missing[0]['state']} for the same reason: {shortened(next(iter(reasons)))}"]
+    lines = []
+    for reason, cells in sorted(reasons.items(), key=lambda each: -len(each[1]))[:most]:
+        names = [
+            f"{storages[cell['id']]}, {describe_workload(cell['workload'])}, {fleet_label(cell['fleet'])}"
+            for cell in cells[:MAX_CELLS]
+        ]
+        more = [f"{len(cells) - MAX_CELLS} more"] if len(cells) > MAX_CELLS else []
+        lines.append(
+            f"{len(cells)} of {of} cells {cells[0]['state']} ({'; '.join([*names, *more])}): {shortened(reason)}"
+        )
+    return [*lines, *([f"other reasons: {len(reasons) - most}"] if len(reasons) > most else [])]
 
 
 def shortened(reason: str) -> str:

@@ -62,6 +62,8 @@ def opening(decision: Decision, name: Name, short: Name | None = None) -> list[s
 
     `short` names a candidate's storage where the first sentence has said that it is emulated.
     """
+    if not decision["objective"] and not any(map(is_comparable, decision["questions"])):
+        return [headline(decision, short or name)]
     first = leading(decision["questions"])
     sentences = [] if first is None else [f"{question_headline(decision['questions'][first], decision, name)}."]
     return [*sentences, *([] if len(decision["questions"]) == 1 and sentences else [headline(decision, short or name)])]
