@@ -6,37 +6,16 @@ import re
 import signal
 import sys
 from collections.abc import Sequence
+from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+import typer.main
 from typer.core import TyperGroup
 
-from cli.commands import baseline, local_up
-from cli.commands.compare import compare
-from cli.commands.completion import VARIABLE, completion
-from cli.commands.costs import costs
-from cli.commands.demo import demo
-from cli.commands.explore import explore
-from cli.commands.fit import fit
-from cli.commands.history import history
-from cli.commands.import_fio import import_fio
-from cli.commands.import_logs import import_logs
-from cli.commands.import_published import import_published
-from cli.commands.logs import logs
-from cli.commands.new import new
-from cli.commands.observe import observe
-from cli.commands.plan import plan
-from cli.commands.reap import reap
-from cli.commands.report import report
-from cli.commands.results import results
-from cli.commands.run import run
-from cli.commands.runs import runs
-from cli.commands.schema import schema
-from cli.commands.stop import stop
-from cli.commands.verify import verify
-from cli.commands.version import show_version
-from cli.commands.watch import watch
+from cli.commands.completion import VARIABLE
 from cli.messages import terminal
 from cli.messages.errors import CommandError, ExitCode
 from cli.messages.explain import explain
@@ -44,31 +23,22 @@ from cli.target import documents, known_runs
 
 # What one wants to do, with an example, and the commands for it; of `matrix --help`.
 GROUPS = {
-    "Start": (
-        "matrix run events/local-demo.json --local",
-        (demo, new, plan, verify, run),
-    ),
-    "Watch": (
-        "matrix watch latest",
-        (watch, logs, stop, runs),
-    ),
+    "Start": ("matrix run events/local-demo.json --local", ("demo", "new", "plan", "verify", "run")),
+    "Watch": ("matrix watch latest", ("watch", "logs", "stop", "runs")),
     "Read": (
         "matrix results latest",
-        (results, report, costs, observe, fit, import_fio, import_logs, import_published),
+        ("results", "report", "costs", "observe", "fit", "import-fio", "import-logs", "import-published"),
     ),
     "Compare": (
         "matrix compare baseline:nightly latest --threshold 10%",
-        (compare, baseline.app, history, explore),
+        ("compare", "baseline", "history", "explore"),
     ),
-    "Clean up": (
-        "matrix reap --dry-run --stack storage-matrix",
-        (reap,),
-    ),
-    "Develop": (
-        "matrix local up",
-        (local_up.app, schema, completion),
-    ),
+    "Clean up": ("matrix reap --dry-run --stack storage-matrix", ("reap",)),
+    "Develop": ("matrix local up", ("local", "schema", "completion")),
 }
+NAMES = [name for _, names in GROUPS.values() for name in names]
+# The name of a command is that of its module and function, but for these.
+MODULES = {"local": "local_up"}
 MORE = """\b
 `matrix COMMAND --help` has an example of each; --json prints the answer for
 scripts. Exit codes: 0 good, 1 failed, 2 mistakes in the input, 3 interrupted,
@@ -101,7 +71,13 @@ TyperGroup.context_class.formatter_class = Help
 
 
 class Commands(TyperGroup):
-    """The commands by what one wants to do; an error of any of them is explained here."""
+    """The commands by what one wants to do, each imported when it is asked for; their errors are explained here."""
+
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002 (click names it)
+        return NAMES
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002
+        return _command(cmd_name) if cmd_name in NAMES else None
 
     def invoke(self, ctx: Any) -> Any:
         """Run a command; it fails where it could not read a document, even where it showed all others."""
@@ -120,19 +96,17 @@ class Commands(TyperGroup):
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 (click names it)
         """Write each group with its example and its commands, all in one column."""
-        longest = max(map(len, self.commands))
-        for title, (example, grouped) in GROUPS.items():
+        longest = max(map(len, NAMES))
+        for title, (example, names) in GROUPS.items():
             with formatter.section(f"{title}, such as `{example}`"):
-                names = map(_name, grouped)
-                shown = [
-                    (name.ljust(longest), self.commands[name].get_short_help_str(formatter.width)) for name in names
-                ]
-                formatter.write_dl(shown)
+                formatter.write_dl(
+                    [(name.ljust(longest), _command(name).get_short_help_str(formatter.width)) for name in names]
+                )
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Find a command; of one that there is not, name the nearest."""
         if self.get_command(ctx, args[0]) is None and not args[0].startswith("-"):
-            near = known_runs.meant(args[0], self.commands) or "see them all: `matrix --help`"
+            near = known_runs.meant(args[0], NAMES) or "see them all: `matrix --help`"
             ctx.fail(f"there is no command {args[0]!r}; {near}")
         return super().resolve_command(ctx, args)
 
@@ -158,12 +132,17 @@ class Commands(TyperGroup):
             raise typer.Exit(failure.code) from None
 
 
-# Commands that have commands of their own.
-FAMILIES = {id(local_up.app): "local", id(baseline.app): "baseline"}
-
-
-def _name(command: Any) -> str:
-    return FAMILIES.get(id(command)) or command.__name__.replace("_", "-")
+@cache
+def _command(name: str) -> Any:
+    """Import a command: all of them together take longer than numpy and pydantic."""
+    module = import_module(f"cli.commands.{MODULES.get(name, name.replace('-', '_'))}")
+    family = getattr(module, "app", None)  # of commands below it
+    if family is None:
+        family = typer.Typer(add_completion=False, rich_markup_mode=None)
+        family.command(name)(getattr(module, name.replace("-", "_")))
+    command = typer.main.get_command(family)
+    command.name = name
+    return command
 
 
 def _is_usage(error: Exception) -> bool:
@@ -173,6 +152,8 @@ def _is_usage(error: Exception) -> bool:
 
 def _show_version(is_wanted: bool) -> None:
     if is_wanted:
+        from cli.commands.version import show_version
+
         show_version()
         raise typer.Exit
 
@@ -201,14 +182,6 @@ def matrix(
     ] = False,
 ) -> None:
     """Find out which AWS storage to use: a matrix of storages x workloads x fleets, measured on real instances."""
-
-
-for _, commands in GROUPS.values():
-    for command in commands:
-        if isinstance(command, typer.Typer):
-            app.add_typer(command, name=_name(command))
-        else:
-            app.command()(command)
 
 
 def main() -> None:

@@ -17,7 +17,7 @@ from matrix.tables.table import Table, TableColumn
 from matrix.terms.keys import RUN_PATTERN
 from matrix.terms.quantities import instant
 
-app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode=None)
 
 Name = Annotated[
     str, typer.Argument(metavar="NAME", help="The baseline's name.", autocompletion=completing.baseline_names)

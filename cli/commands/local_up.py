@@ -17,7 +17,7 @@ from cli.target.deployment import from_cloud_document
 from cli.target.service import Service
 from cli.target.workdir import cloud_log
 
-app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode=None)
 
 
 @app.callback()

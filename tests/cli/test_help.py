@@ -8,7 +8,7 @@ import typer.main
 from botocore import xform_name
 from typer.testing import CliRunner
 
-from cli.main import app
+from cli.main import NAMES, app
 
 ROOT = Path(__file__).resolve().parents[2]
 # By the prefix that IAM has for them.
@@ -18,7 +18,8 @@ SERVICES = {"cloudformation": "cloudformation", "stepfunctions": "states", "dyna
             "freetier": "freetier", "kms": "kms", "pricing": "pricing"}  # fmt: skip
 COMMANDS = [
     [name, *more]
-    for name, command in typer.main.get_command(app).commands.items()
+    for name in NAMES
+    for command in [typer.main.get_command(app).get_command(None, name)]
     for more in ([[each] for each in command.commands] if hasattr(command, "commands") else [[]])
 ]
 # Where the action of IAM is not called as the operation is.
