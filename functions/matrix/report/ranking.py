@@ -179,8 +179,12 @@ def _bars(view: View, question: Question, absent: Sequence[Absent]) -> Markup:
     greatest = max([*values, *(each.middle for each in ghosts)])
     most = max([greatest, *(min(end, MAX_BEYOND * greatest) for end in ends if end is not None)]) or 1.0
     best = ranked_of(ranked[0])["value"]
+    how = {"is_alone": len(ranked) == 1, "is_shown": has_winner(question)}
     rows = [
-        (ranked_of(each)["value"], _measured(view, question, each, _measured_bar(view, question, each, best, most)))
+        (
+            ranked_of(each)["value"],
+            _measured(view, question, each, _measured_bar(view, question, each, best, most), **how),
+        )
         for each in ranked
     ]
     rows += [(ghost.middle, _ghost(ghost, most, column)) for ghost in ghosts]
@@ -191,12 +195,13 @@ def _bars(view: View, question: Question, absent: Sequence[Absent]) -> Markup:
     return tag("table", caption, tag("tbody", *body), class_="bars")
 
 
-def _measured(view: View, question: Question, each: Candidate, bar: Markup) -> Markup:
+def _measured(
+    view: View, question: Question, each: Candidate, bar: Markup, *, is_alone: bool, is_shown: bool
+) -> Markup:
     cost = each["cost"] if cost_unit(question, view.decision) else None
     words = [describe_bounded_cost(cost)] if cost else []
-    is_alone = len(judged(question)) == 1
     # The notes say what would decide it.
-    words.append(describe_verdict(each, is_alone=is_alone, is_shown=has_winner(question), is_brief=True))
+    words.append(describe_verdict(each, is_alone=is_alone, is_shown=is_shown, is_brief=True))
     value = ranked_of(each)["value"]
     figure = tag(
         "td", quantity(value, question["unit"]), unclear(each, question), class_="value", data_value=repr(value)

@@ -40,16 +40,24 @@ def ranking_table(summary: SummaryDocument, decision: Decision, question: Questi
         TableColumn("Bottleneck"),
         TableColumn("Verdict"),
     ]
-    is_alone = len(ranked) == 1
-    rows = [row(_contents(summary, question, decision, each, name, is_alone=is_alone)) for each in ranked]
+    how = {"is_alone": len(ranked) == 1, "is_shown": has_winner(question)}
+    rows = [row(_contents(summary, question, decision, each, name, column, **how)) for each in ranked]
     title = f"{describe_comparison(question)}: {metric_title(question['metric'], question['workload'])}"
     return Table(title, columns, rows)
 
 
 def _contents(
-    summary: SummaryDocument, question: Question, decision: Decision, each: Candidate, name: Name, *, is_alone: bool
+    summary: SummaryDocument,
+    question: Question,
+    decision: Decision,
+    each: Candidate,
+    name: Name,
+    column: Column,
+    *,
+    is_alone: bool,
+    is_shown: bool,
 ) -> list[object]:
-    column, value = figure_column(question), ranked_of(each)["value"]
+    value = ranked_of(each)["value"]
     cost = each["cost"] if cost_unit(question, decision) else None
     whole_s, cost_ratio = each.get("fleet_s"), each.get("times_as_dear")
     front = "; nothing is both cheaper and faster" if each["on_front"] and cost else ""
@@ -63,7 +71,7 @@ def _contents(
         _cost_cell(cost, times=1),
         _cost_cell(cost, times=SPREAD),
         bottleneck_of(summary, each),
-        f"{describe_verdict(each, is_alone=is_alone, is_shown=has_winner(question))}{front}",
+        f"{describe_verdict(each, is_alone=is_alone, is_shown=is_shown)}{front}",
     ]
 
 

@@ -114,12 +114,11 @@ def watched(view: View, *, is_page: bool = True) -> Iterator[Chart]:
         if (kept := _kept(view, entry, launch)) is not None
     ]
     drawn = most_watched(len(known)) if is_page else len(known)
-    largest = sorted(known, key=lambda each: -each[0].instances)[:drawn]
+    largest = sorted(range(len(known)), key=lambda place: -known[place][0].instances)[:drawn]
     most = max(MIN_POINTS, POINTS // max(1, drawn)) if is_page else MAX_POINTS
-    for number, each in enumerate(known, start=1):
-        if each in largest:
-            entry, launch, kept, at = each
-            yield from in_charts(Cell(view, entry, number, launch, kept, at, most))
+    for place in sorted(largest):
+        entry, launch, kept, at = known[place]
+        yield from in_charts(Cell(view, entry, place + 1, launch, kept, at, most))
 
 
 def _kept(view: View, entry: Entry, launch: int) -> CloudWatchMetrics | None:
