@@ -1,7 +1,7 @@
 """Iterations of a distributed Map as executions of their own, with a history of their own, as on AWS.
 
 moto runs them as threads and drops their events. Here ListExecutions lists them for a Map run's ARN, and
-DescribeExecution and GetExecutionHistory know each, and DescribeMapRun counts them. They cannot be stopped one by one.
+DescribeExecution and GetExecutionHistory know each. They cannot be stopped one by one.
 """
 
 import datetime
@@ -13,16 +13,12 @@ from typing import Any
 from moto.core.responses import ActionResult
 from moto.stepfunctions import responses
 from moto.stepfunctions.parser import models
-from moto.stepfunctions.parser.api import HistoryEventType, MapRunStatus
-from moto.stepfunctions.parser.asl.component.state.exec.state_map.iteration import distributed_iteration_component
+from moto.stepfunctions.parser.api import HistoryEventType
 from moto.stepfunctions.parser.asl.component.state.exec.state_map.iteration.itemprocessor import (
     distributed_item_processor_worker as workers,
 )
-from moto.stepfunctions.parser.asl.component.state.exec.state_map.iteration.itemprocessor.map_run_record import (
-    MapRunRecord,
-)
 from moto.stepfunctions.parser.asl.eval.event.event_manager import EventHistoryContext, EventManager
-from moto.stepfunctions.parser.asl.eval.program_state import ProgramEnded, ProgramError, ProgramRunning
+from moto.stepfunctions.parser.asl.eval.program_state import ProgramError
 
 from local.step_functions import jsonata
 from local.step_functions.packed_histories import PackedEvents
@@ -112,7 +108,6 @@ def install() -> None:
     """Record the children, and answer calls about them."""
     children: dict[str, Child] = {}
     _record(children)
-    _count_maps()
     _answer_for(children)
 
 
@@ -127,12 +122,10 @@ def _record(children: dict[str, Child]) -> None:
         # A worker is one thread and runs one child at a time.
         self.local_child = children[arn] = Child(arn, map_run_arn)
         env.event_manager = self.local_child.events
-        _count(self._map_run_record, ("pending", "total"), -1)  # moto adds one to the total
         try:
             evaluate(self, env, job)
         finally:
             self.local_child.end(env)
-            _count_end(self._map_run_record.execution_counter, env)
 
     def select_and_begin(self: Any, env_frame: Any) -> None:
         select(self, env_frame)
@@ -140,49 +133,6 @@ def _record(children: dict[str, Child]) -> None:
 
     workers.DistributedItemProcessorWorker._eval_job = evaluate_recorded
     workers.DistributedItemProcessorWorker._eval_input = select_and_begin
-
-
-def _count_maps() -> None:
-    """Let DescribeMapRun count all items from the start, and report a stopped run as stopped."""
-    run, stop = distributed_iteration_component.DistributedIterationComponent._map_run, MapRunRecord.set_stop
-
-    def run_counted(self: Any, env: Any, eval_input: Any) -> None:
-        _count(eval_input.map_run_record, ("pending", "total"), len(env.stack[-1]))
-        run(self, env, eval_input)
-
-    def stop_aborted(self: Any, status: Any) -> None:
-        stop(self, MapRunStatus.ABORTED if self.execution_counter.aborted.get() else status)
-
-    distributed_iteration_component.DistributedIterationComponent._map_run = run_counted
-    MapRunRecord.set_stop = stop_aborted
-
-
-def _count(record: Any, names: tuple[str, ...], change: int) -> None:
-    for counter in (record.item_counter, record.execution_counter):
-        for name in names:
-            getattr(counter, name).offset(change)
-
-
-def _count_end(executions: Any, env: Any) -> None:
-    """Complete moto's counts: moto subtracts only successful children from the running ones."""
-    state = env.program_state()
-    if not isinstance(state, ProgramEnded):
-        executions.running.offset(-1)
-    if isinstance(state, ProgramRunning):  # a failure that no state has reported
-        executions.failed.count()
-
-
-def _page(events: list[Any], asked: dict[str, Any]) -> dict[str, Any]:
-    """Return the events that a call asks for; moto always answers with all, in the order in which they happened.
-
-    A token is the id of the last event that was answered, so that pages keep their place while events are added.
-    """
-    ordered = list(reversed(events)) if asked["reverseOrder"] else list(events)
-    if after := asked["nextToken"]:
-        last = int(after)
-        ordered = [event for event in ordered if (event["id"] < last if asked["reverseOrder"] else event["id"] > last)]
-    page = ordered[: asked["maxResults"] or None]
-    return {"events": page} | ({"nextToken": str(page[-1]["id"])} if len(page) < len(ordered) else {})
 
 
 def _answer_for(children: dict[str, Child]) -> None:
@@ -193,11 +143,6 @@ def _answer_for(children: dict[str, Child]) -> None:
     def history_of(self: Any, execution_arn: str) -> Any:
         child = children.get(execution_arn)
         return child.to_history_output() if child else history(self, execution_arn)
-
-    def history_page(self: Any) -> ActionResult:
-        whole = self.stepfunction_backend.get_execution_history(self._get_param("executionArn"))
-        asked = {name: self._get_param(name) for name in ("maxResults", "reverseOrder", "nextToken")}
-        return ActionResult(_page(whole["events"], asked))
 
     def list_also_children(self: Any) -> ActionResult:
         map_run_arn = self._get_param("mapRunArn")
@@ -215,6 +160,5 @@ def _answer_for(children: dict[str, Child]) -> None:
         return ActionResult(child.describe() | texts | details)
 
     models.StepFunctionsParserBackend.get_execution_history = history_of
-    responses.StepFunctionResponse.get_execution_history = history_page
     responses.StepFunctionResponse.list_executions = list_also_children
     responses.StepFunctionResponse.describe_execution = describe_also_children

@@ -63,7 +63,7 @@ class EventBridge:
         for rule in self._rules():
             if rule.state == "ENABLED" and rule.event_pattern.get_pattern() and rule.event_pattern.matches_event(event):
                 for target in rule.targets:
-                    self._deliver(target["Arn"], json.dumps(_input(target, event)))
+                    self._deliver(target["Arn"], json.dumps(event))
 
     def _rules(self) -> list[Any]:
         return list(events_backends[self._account][self._region].event_buses["default"].rules.values())
@@ -84,9 +84,7 @@ class EventBridge:
             if rate and rule.state == "ENABLED":
                 event = _scheduled_event(rule.arn, self._account, self._region)
                 for target in rule.targets:
-                    yield Scheduled(
-                        rule.arn + target["Id"], _seconds(rate), target["Arn"], json.dumps(_input(target, event))
-                    )
+                    yield Scheduled(rule.arn + target["Id"], _seconds(rate), target["Arn"], json.dumps(event))
         for group in list(scheduler_backends[self._account][self._region].schedule_groups.values()):
             for schedule in list(group.schedules.values()):
                 rate = RATE.fullmatch(schedule.schedule_expression)
@@ -151,30 +149,6 @@ def _envelope(source: str, kind: str, resource: str, *, place: tuple[str, str], 
 
 def _utc() -> str:
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
-def _input(target: dict[str, Any], event: dict[str, Any]) -> Any:
-    if target.get("Input"):
-        return json.loads(target["Input"])
-    if "InputTransformer" in target:
-        return _transformed(target["InputTransformer"], event)
-    return _at(target.get("InputPath", "$"), event)
-
-
-def _transformed(transformer: dict[str, Any], event: dict[str, Any]) -> Any:
-    text = transformer["InputTemplate"]
-    for name, path in transformer.get("InputPathsMap", {}).items():
-        value = _at(path, event)
-        # a placeholder within quotes is replaced by the bare text, one on its own by its JSON
-        text = text.replace(f'"<{name}>"', json.dumps(value)).replace(f"<{name}>", json.dumps(value).strip('"'))
-    return json.loads(text)
-
-
-def _at(path: str, event: dict[str, Any]) -> Any:
-    value: Any = event
-    for name in path.split(".")[1:]:
-        value = value[name]
-    return value
 
 
 def _seconds(rate: re.Match[str]) -> float:

@@ -17,7 +17,6 @@ from moto.stepfunctions.parser.asl.component.common.error_name.error_equals_decl
 from moto.stepfunctions.parser.asl.component.common.error_name.failure_event import FailureEvent, FailureEventException
 from moto.stepfunctions.parser.asl.component.common.error_name.states_error_name import StatesErrorName
 from moto.stepfunctions.parser.asl.component.common.error_name.states_error_name_type import StatesErrorNameType
-from moto.stepfunctions.parser.asl.component.state.choice.comparison.comparison import ConditionStringJSONata
 from moto.stepfunctions.parser.asl.component.state.exec.state_map.iteration import iteration_worker
 from moto.stepfunctions.parser.asl.eval.event.event_manager import EventManager
 
@@ -32,7 +31,6 @@ IN_STATE = "An error occurred while executing the state "
 def install() -> None:
     _leave_terminal_errors_uncaught()
     _name_errors_of_iterations()
-    _refuse_conditions_that_are_no_booleans()
     _keep_histories()
     _say_once_in_which_state()
 
@@ -109,17 +107,6 @@ def _name_errors_of_iterations() -> None:
         return StatesErrorName.from_name(error_name) if is_of_states else CustomErrorName(error_name)
 
     iteration_worker.CustomErrorName = error_name
-
-
-def _refuse_conditions_that_are_no_booleans() -> None:
-    """Let a condition that is neither true nor false fail as an evaluation; in moto it is an error of the runtime."""
-
-    def evaluate_boolean(self: Any, env: Any) -> None:
-        self.string_jsonata.eval(env=env)
-        if not isinstance(env.stack[-1], bool):
-            raise of_expression(env, self.string_jsonata.expression, "returned a value that is not Boolean.")
-
-    ConditionStringJSONata._eval_body = evaluate_boolean
 
 
 def _keep_histories() -> None:

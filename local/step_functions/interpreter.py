@@ -21,20 +21,13 @@ from moto.core.exceptions import ServiceException
 from moto.core.responses import ActionResult
 from moto.stepfunctions import responses
 from moto.stepfunctions.exceptions import ValidationException
-from moto.stepfunctions.parser.api import ExecutionFailedEventDetails, ExecutionStatus, HistoryEventType
-from moto.stepfunctions.parser.asl.component.common.error_name import failure_event, states_error_name
-from moto.stepfunctions.parser.asl.component.common.error_name.states_error_name_type import StatesErrorNameType
+from moto.stepfunctions.parser.api import ExecutionStatus
 from moto.stepfunctions.parser.asl.component.common.retry import retrier_decl
-from moto.stepfunctions.parser.asl.component.state.choice.state_choice import StateChoice
-from moto.stepfunctions.parser.asl.component.state.exec.state_map.iteration import distributed_iteration_component
 from moto.stepfunctions.parser.asl.component.state.exec.state_map.iteration.itemprocessor import (
     distributed_item_processor_worker as workers,
 )
 from moto.stepfunctions.parser.asl.component.state.exec.state_map.iteration.itemprocessor import (
     inline_item_processor_worker as inline,
-)
-from moto.stepfunctions.parser.asl.component.state.exec.state_map.tolerated_failure import (
-    ToleratedFailureCountStringJSONata,
 )
 from moto.stepfunctions.parser.asl.component.state.state import CommonStateField
 from moto.stepfunctions.parser.asl.component.state.wait.wait_function.wait_function import WaitFunction
@@ -48,17 +41,13 @@ from moto.stepfunctions.parser.backend.execution import BaseExecutionWorkerCommu
 from moto.stepfunctions.parser.models import StepFunctionsParserBackend, stepfunctions_parser_backends
 
 from local.faults.injection import Call, Faults
-from local.step_functions import child_executions, definition_lint, failures, jsonata, packed_histories
+from local.step_functions import child_executions, failures, jsonata, packed_histories
 
 LOG = logging.getLogger(__name__)
 MAX_PAYLOAD_BYTES = 262_144
 NAME = re.compile(r"[^\s<>{}\[\]?*\"#%\\^|~`$&,;:/\x00-\x1f\x7f-\x9f]{1,80}")
 HISTORY_PAGE = 1_000
 Report = Callable[[Any], None]
-
-
-class InvalidDefinition(ServiceException):
-    """The definition is refused."""
 
 
 class InvalidName(ServiceException):
@@ -89,9 +78,7 @@ def install(
     _keep_trace_headers()
     _report_ends(ended)
     _stop_at_once(ended)
-    _fail_unmatched_choices()
     _isolate_map_iterations()
-    _enforce_map_tolerance()
     child_executions.install()
     _page_histories()
     _scale_time(time_scale)
@@ -123,26 +110,19 @@ def _use_cached_clients(client_of: Callable[..., Any], credentials_for: Callable
 
 
 def _correct_parser() -> None:
-    """Correct two faults of the parser.
-
-    All parsers share a stack of query languages, so a refused definition spoils later ones; and a ToleratedFailureCount
-    in JSONata is taken for a percentage.
-    """
+    """Give each parser a stack of query languages: as all share one, a refused definition spoils later ones."""
 
     def begin(self: Any) -> None:
         self._query_language_per_scope = []
 
-    def visit_count(self: Any, ctx: Any) -> Any:
-        return ToleratedFailureCountStringJSONata(string_jsonata=self.visitString_jsonata(ctx=ctx.string_jsonata()))
-
     Preprocessor.__init__ = begin
-    Preprocessor.visitTolerated_failure_count_string_jsonata = visit_count
 
 
 def _check_definitions() -> None:
-    """Refuse definitions as AWS does, and accept an integer ToleratedFailurePercentage, which moto's grammar refuses.
+    """Parse a definition once, and accept an integer ToleratedFailurePercentage, which moto's grammar refuses.
 
-    ValidateStateMachineDefinition, which moto lacks, reports the same without creating anything.
+    ValidateStateMachineDefinition, which moto lacks, reports what a creation would refuse. What AWS refuses and moto
+    accepts, the tests find (tests/judge/definition.py).
     """
     parse, validate = AmazonStateLanguageParser.parse, StepFunctionsParserBackend._validate_definition
 
@@ -157,26 +137,15 @@ def _check_definitions() -> None:
         program, tree = parsed(definition)
         return pickle.loads(program), tree  # noqa: S301 - made by the function above
 
-    def validate_and_lint(definition: str) -> None:
-        try:
-            problems = definition_lint.problems(json.loads(definition))
-        except ValueError as err:
-            problems = [f"INVALID_JSON_DESCRIPTION: {err}"]
-        if problems:
-            message = f"Invalid State Machine Definition: '{', '.join(problems)}'"
-            raise InvalidDefinition("InvalidDefinition", message)
-        validate(definition)
-
     def validate_state_machine_definition(response: Any) -> ActionResult:
         diagnostics = []
         try:
-            validate_and_lint(response._get_param("definition"))
-        except ServiceException as err:
-            diagnostics = [{"severity": "ERROR", "code": "SCHEMA_VALIDATION_FAILED", "message": err.message}]
+            validate(response._get_param("definition"))
+        except Exception as err:
+            diagnostics = [{"severity": "ERROR", "code": "SCHEMA_VALIDATION_FAILED", "message": str(err)}]
         return ActionResult({"result": "FAIL" if diagnostics else "OK", "diagnostics": diagnostics, "truncated": False})
 
     AmazonStateLanguageParser.parse = staticmethod(parse_once)
-    StepFunctionsParserBackend._validate_definition = staticmethod(validate_and_lint)
     responses.StepFunctionResponse.validate_state_machine_definition = validate_state_machine_definition
 
 
@@ -300,23 +269,6 @@ def _stop_when_told(injected: Faults) -> None:
     CommonStateField._eval_state_input = enter
 
 
-def _fail_unmatched_choices() -> None:
-    """Let a Choice without a matching rule fail with States.NoChoiceMatched, not with States.Runtime."""
-    evaluate = StateChoice._eval_state
-
-    def evaluate_or_fail(self: Any, env: Any) -> None:
-        try:
-            evaluate(self, env)
-        except RuntimeError as err:
-            if "No branching option" not in str(err):
-                raise
-            cause = f"Failed to transition out of the state '{self.name}'. The state does not point to a next state."
-            details = ExecutionFailedEventDetails(error="States.NoChoiceMatched", cause=cause)
-            raise _failure(env, "StatesNoChoiceMatched", {"executionFailedEventDetails": details}) from err
-
-    StateChoice._eval_state = evaluate_or_fail
-
-
 def _isolate_map_iterations() -> None:
     """Hide outer variables from iterations of a distributed Map: as executions of their own they may reuse names."""
     select = inline.InlineItemProcessorWorker._eval_input
@@ -326,49 +278,6 @@ def _isolate_map_iterations() -> None:
         env_frame.variable_store = VariableStore()
 
     workers.DistributedItemProcessorWorker._eval_input = select_then_forget
-
-
-def _enforce_map_tolerance() -> None:
-    """Let a distributed Map fail whose items fail beyond the tolerance; in moto it succeeds, with nulls."""
-    component = distributed_iteration_component.DistributedIterationComponent
-    run, evaluate = component._map_run, workers.DistributedItemProcessorWorker._eval_job
-
-    def evaluate_and_count(self: Any, env: Any, job: Any) -> None:
-        evaluate(self, env, job)
-        record = self._map_run_record
-        record.local_total = getattr(record, "local_total", 0) + 1
-        if type(env.program_state()).__name__ not in ("ProgramEnded", "ProgramStopped"):
-            record.local_failed = getattr(record, "local_failed", 0) + 1
-            error = getattr(env.program_state(), "error", None)
-            LOG.warning("item %s of %s failed: %s", job.job_index, record.map_run_arn, error)
-
-    def run_and_judge(self: Any, env: Any, eval_input: Any) -> None:
-        run(self, env, eval_input)
-        record = eval_input.map_run_record
-        failed, total = getattr(record, "local_failed", 0), getattr(record, "local_total", 0)
-        count, percentage = eval_input.tolerated_failure_count, eval_input.tolerated_failure_percentage
-        is_beyond = (count and failed > count) or (percentage and failed * 100.0 > percentage * total)
-        if failed and (is_beyond or not (count or percentage)):
-            error, cause = (
-                "States.ExceedToleratedFailureThreshold",
-                "The specified tolerated failure threshold was exceeded",
-            )
-            details = {"error": error, "cause": cause}
-            raise _failure(env, "StatesExceedToleratedFailureThreshold", {"mapRunFailedEventDetails": details})
-
-    component._map_run = run_and_judge
-    workers.DistributedItemProcessorWorker._eval_job = evaluate_and_count
-
-
-def _failure(env: Any, kind: str, details: Any) -> Exception:
-    is_map = "mapRunFailedEventDetails" in details
-    event = failure_event.FailureEvent(
-        env=env,
-        error_name=states_error_name.StatesErrorName(typ=StatesErrorNameType[kind]),
-        event_type=HistoryEventType.MapStateFailed if is_map else HistoryEventType.ExecutionFailed,
-        event_details=details,  # moto's EventDetails is a dictionary that wants all kinds of details at once
-    )
-    return failure_event.FailureEventException(event)
 
 
 def _page_histories() -> None:

@@ -6,12 +6,9 @@ at a string with a quote. Here an expression is parsed once per thread, and vari
 
 import datetime
 import decimal
-import hashlib
 import json
-import random
 import re
 import threading
-import uuid
 from functools import lru_cache
 from typing import Any
 
@@ -84,15 +81,6 @@ def _compiled(expression: str) -> jsonata.Jsonata:
 def _compile(expression: str) -> jsonata.Jsonata:
     compiled = jsonata.Jsonata(expression)
     compiled.output_convert_nulls = False  # keep null and undefined apart
-    # the functions that Step Functions adds to JSONata
-    compiled.register_lambda("partition", lambda items, size: [items[i : i + size] for i in range(0, len(items), size)])
-    compiled.register_lambda("range", _range)
-    compiled.register_lambda(
-        "hash", lambda text, name: hashlib.new(name.replace("-", "").lower(), text.encode()).hexdigest()
-    )
-    compiled.register_lambda("uuid", lambda: str(uuid.uuid4()))
-    compiled.register_lambda("parse", json.loads)
-    compiled.register_lambda("random", random.random)
     return compiled
 
 
@@ -135,10 +123,6 @@ def _number_as_text(number: float) -> str:
 
 
 Functions._string = staticmethod(_as_text)
-
-
-def _range(first: float, last: float, step: float) -> list[float]:
-    return [first + step * i for i in range(int((last - first) / step) + 1)] if (last - first) * step >= 0 else []
 
 
 def _evaluate_in_state(self: Any, env: Any) -> None:

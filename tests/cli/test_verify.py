@@ -11,6 +11,7 @@ from types import SimpleNamespace
 
 import pytest
 from botocore.exceptions import ClientError
+from judge import definition
 from support.grants import granted
 
 from cli.messages.errors import CommandError, ExitCode
@@ -30,7 +31,6 @@ from cli.verify.recording import Recorder
 from cli.verify.stack import SOURCES, Stack
 from cli.verify.steps import Step
 from local.corrections import yaml_template
-from local.step_functions import definition_lint
 
 OUTPUTS = {"StateMachineArn": "arn:aws:states:eu-west-1:111122223333:stateMachine:mine-run", "BucketName": "results"}
 PLAN = replace(measurements.FLEET, counts=(4,)).planned("eu-west-1").plan
@@ -110,7 +110,7 @@ def test_the_definition_is_asked_about_with_an_arn_in_each_place_that_the_templa
     assert "${" not in asked[0]
     assert f"arn:{partition}:lambda:eu-west-1:123456789012:function:LaunchFleetFunction" in asked[0]
     assert f'"arn:{partition}:states:::lambda:invoke"' in asked[0]
-    assert definition_lint.problems(json.loads(asked[0])) == []
+    assert definition.problems(json.loads(asked[0])) == []
 
 
 def test_a_definition_that_aws_would_refuse_is_broken_with_its_diagnostics():

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from local.step_functions import state_rules
+from judge import states as state_rules
 
 ENDINGS = ("Succeed", "Fail")
 # Fields of a state with nested state machines; their variable scopes are inside that of the state.

@@ -1,13 +1,13 @@
-"""What the local cloud refuses in a definition, as AWS does."""
+"""What the judge refuses in a definition, as AWS does."""
 
 from pathlib import Path
 from typing import Any
 
 import pytest
 from judge.corpus import cases
+from judge.definition import problems
 
 from local.corrections.yaml_template import load
-from local.step_functions.definition_lint import problems
 
 CORPUS = cases("definitions")
 RUN = load((Path(__file__).parents[2] / "statemachine/run.asl.yaml").read_text())
