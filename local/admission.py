@@ -12,7 +12,7 @@ import logging
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from http import HTTPStatus
-from typing import Any, NamedTuple
+from typing import Any
 
 from local.roles.signatures import OF_S3, NotSignedError, Request, check, claim_of
 
@@ -32,13 +32,6 @@ REQUEST_ID = "local-refused"
 Application = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
 
 
-class Refusal(NamedTuple):
-    """Why AWS would refuse a request: AWS's name for the reason, and a sentence."""
-
-    code: str
-    message: str
-
-
 class Admission:
     """A WSGI application that passes on only admitted requests."""
 
@@ -47,19 +40,14 @@ class Admission:
         application: Application,
         hosts: Iterable[str],
         secret_of: Callable[[str], tuple[str, str] | None],
-        refusal: Callable[[Request, str], Refusal | None],
     ) -> None:
-        """`secret_of` returns secret and session token ("" without one) of an access key, or None for an unknown key.
-
-        `refusal` returns the reason why AWS would refuse an admitted request to the service in its signature.
-        """
+        """`secret_of` returns secret and session token ("" without one) of an access key, None for an unknown key."""
         self._application = application
         self._hosts = frozenset(hosts)
         self._secret_of = secret_of
-        self._refusal = refusal
 
     def __call__(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
-        """Answer with the application, refuse as AWS would, or report an internal error."""
+        """Answer with the application, refuse strangers, or report an internal error."""
         request = _request(environ)
         try:
             self._refuse_pages(request, environ["PATH_INFO"])
@@ -70,8 +58,6 @@ class Admission:
             why = f"The local cloud has no {service}; `matrix` has a price book."
             # Not a denial: no right is missing.
             return _error(request, 400, "UnknownOperationException", why, start_response)
-        if refusal := self._refusal(request, service):
-            return _error(request, 400, refusal.code, refusal.message, start_response)
         try:
             return self._application(environ, start_response)
         except ConnectionError:

@@ -166,7 +166,6 @@ class Cloud:
         from werkzeug.serving import make_server
 
         from local.serving import KeepAliveHandler
-        from local.validation.refusals import refusal_of
 
         # moto lists its own folder, and the methods of a class, at each request
         modules = list(backends.list_of_moto_modules())
@@ -184,7 +183,7 @@ class Cloud:
         application: Application = DomainDispatcherApplication(create_backend_app)
         if record := os.environ.get(recording.VARIABLE):
             application = recording.Recorder(application, Path(record))
-        admission = Admission(application, self._hosts(port), secret_of, refusal_of)
+        admission = Admission(application, self._hosts(port), secret_of)
         server = make_server(ADDRESS, port, admission, threaded=True, request_handler=KeepAliveHandler)
         # Before a thread is spent on it.
         server.verify_request = lambda _, client: peers.is_of_this_user(client, (ADDRESS, port))

@@ -13,8 +13,7 @@ from botocore.awsrequest import HeadersDict
 from botocore.model import OperationModel, Shape
 from botocore.parsers import create_parser
 from judge import prose, shapes
-
-from local.validation.requests import SentRequest
+from judge.requests import SentRequest
 
 # Answers of the local cloud that are not as AWS's model of the operation has them; each with what it means for us.
 KNOWN_DIFFERENCES = {

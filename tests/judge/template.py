@@ -19,11 +19,11 @@ import boto3
 from botocore.model import Shape
 from jsonschema import Draft7Validator, validators
 from judge import prose, shapes
+from judge.requests import model_of
 from samtranslator.parser.parser import Parser
 from samtranslator.translator.translator import Translator
 
 from local.corrections import yaml_template
-from local.validation.requests import model_of
 
 ROOT = Path(__file__).parents[2]
 REGION, ACCOUNT = "eu-west-1", "123456789012"

@@ -190,7 +190,7 @@ def test_each_client_understands_a_fault_of_the_cloud(cloud):
 
     hosts = [cloud.endpoint.removeprefix("http://")]
     secret = cloud.description["secret_key"]
-    admission = Admission(fails, hosts, lambda _: (secret, ""), lambda *_: None)
+    admission = Admission(fails, hosts, lambda _: (secret, ""))
     server = make_server("127.0.0.1", 0, admission, threaded=True, request_handler=KeepAliveHandler)
     admission._hosts = {f"127.0.0.1:{server.server_port}"}
     threading.Thread(target=server.serve_forever, daemon=True).start()

@@ -1,1 +1,0 @@
-"""Requests held against AWS's service models, as the services hold them."""
