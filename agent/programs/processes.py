@@ -141,7 +141,9 @@ class Armed:
         for program in ended:
             if program.status != 0:
                 status = describe_status(program.status)
-                words = f"`{describe(program.argv)}` ended with {status}: {program.tail()}"
+                # The cause first: a narrow view cuts what stands behind it.
+                ended_how = f"`{describe(program.argv)}` ended with {status}"
+                words = f"{said} ({ended_how})" if (said := program.tail()) else ended_how
                 disk = os.statvfs(self._cwd_of(program))
                 # A program whose output is on the full disk too cannot write its error.
                 # Mountpoint for S3 may tell no size, and then no room.

@@ -130,4 +130,4 @@ def test_a_program_that_ended_for_want_of_room_says_which_disk_is_full(tmp_path,
         processes.run(Command(["sh", "-c", script], tmp_path), tmp_path / "scratch")
 
     assert str(tmp_path) in str(refused.value)
-    assert str(refused.value).endswith(words)
+    assert f"; {words} (`sh -c " in str(refused.value)
