@@ -18,7 +18,7 @@ LOOK = (Path(__file__).parent / "look.css").read_text(encoding="utf-8")
 SIDE = 1000.0
 HEIGHT_PX = 280
 # Heights of rows with names of one, two or three lines.
-ROWS_PX_BY_LINES = (26, 40, 54)
+ROWS_PX_BY_LINES = (24, 30, 44)
 ROWS_KINDS = ("", " tall", " tall taller")
 MAX_LINES = len(ROWS_KINDS)
 # Rows have their names at the left; with MANY_ROWS or more, ticks are above them too.
@@ -32,7 +32,7 @@ ROWS_PX = 640.0
 NAME_LETTERS = 52
 # The same for longer names, in smaller letters.
 SMALL_LETTERS = 64
-LINE_PX = 14
+LINE_PX = 13
 # Shapes and dashes distinguish series for readers who cannot distinguish colours.
 SHAPES = (
     "M-5,0a5,5 0 1,0 10,0a5,5 0 1,0 -10,0Z", "M0,-6L6,0L0,6L-6,0Z", "M-5,-5H5V5H-5Z", "M-6,5H6L0,-6Z",
