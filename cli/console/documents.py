@@ -39,6 +39,8 @@ class Figure(TypedDict):
 
 class MatrixCell(TypedDict):
     id: str
+    name: str
+    """Storage, workload and fleet in words."""
     file_system: str
     columns: list[str]
     """Keys of its points' columns, in their order."""
@@ -52,6 +54,10 @@ class MatrixCell(TypedDict):
     error: str
     cost: str
     figures: list[Figure]
+    so_far: dict[str, str]
+    """While it is measured: the median of each point's samples that have been uploaded, by its column."""
+    at: str
+    """Key of the column whose point is being measured, or was measured last. Empty before the first step."""
 
 
 class MatrixRow(TypedDict):

@@ -6,15 +6,18 @@ Pure: it turns a plan, rows of the table and a time into a document.
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from statistics import median
 from typing import Any
 
 from cli.console.documents import Column, Figure, Fleet, Matrix, MatrixCell, MatrixRow
+from cli.follow.heartbeats import judged_by
 from cli.follow.progress import ENDED_RUNS, NOT_MEASURED, CellProgress, RunProgress, canonical, workload_names
 from cli.follow.spending import money
-from matrix.input.storage_names import NOT_AWS, brief_names
+from matrix.input.storage_names import brief_names
 from matrix.report.heat_map import LEVELS
 from matrix.terms.documents.plan import PlanCell, PlanDocument
 from matrix.terms.documents.result import MetricResult, PointMetrics
+from matrix.terms.grouping import grouped
 from matrix.terms.names import describe_fleet, natural_order, point_labels, primary_metric, told_apart
 from matrix.terms.quantities import factor, quantity
 
@@ -56,9 +59,8 @@ class Layout:
                 self.keys[cell["id"], point] = key
         self.columns = [column for _, column in sorted(known.values(), key=lambda entry: _sortable(entry[0]))]
         order = {column["key"]: place for place, column in enumerate(self.columns)}
-        named = brief_names((system["id"], system["storage"]) for system in self.plan["file_systems"])
         # The page says at its top that it is not AWS.
-        labels = {id_: name.removesuffix(f" {NOT_AWS}") for id_, name in named.items()}
+        labels = brief_names(((system["id"], system["storage"]) for system in self.plan["file_systems"]), mark="")
         cells = {system["id"]: [] for system in self.plan["file_systems"]}  # type: dict[str, list[PlanCell]]
         for cell in sorted(self.plan["cells"], key=lambda cell: order[self._columns_of(cell)[0]]):
             cells.setdefault(cell["file_system"], []).append(cell)
@@ -90,7 +92,7 @@ class Layout:
         for id_, label, planned in self.rows:
             system = systems.get(id_)
             shown = [
-                self._cell(cell, cells.get(cell["id"]), figures, now, (fleets or {}).get(cell["id"]))
+                self._cell(cell, label, cells.get(cell["id"]), figures, now, (fleets or {}).get(cell["id"]))
                 for cell in planned
             ]
             rows.append(
@@ -116,6 +118,7 @@ class Layout:
     def _cell(
         self,
         cell: PlanCell,
+        storage: str,
         progress: CellProgress | None,
         figures: Mapping[str, list[Figure]],
         now: float,
@@ -123,22 +126,39 @@ class Layout:
     ) -> MatrixCell:
         at = progress or CellProgress(cell["id"], cell["file_system"])
         columns = self._columns_of(cell)
-        fleet = fleet if at.state in ("waiting", "running") else None
-        if fleet and fleet["step"] is not None:
+        is_running = at.state in ("waiting", "running")
+        fleet = fleet if is_running or at.state in ("stopping", "analysing") else None
+        if fleet and fleet["step"] is not None and is_running:
             # Heartbeats are newer than the table's row.
             at = replace(at, state="running", step=max(fleet["step"], at.step or 0), share=fleet["share"])
+        so_far = _so_far(cell, fleet) if fleet else {}
+        step = min(at.step or 0, len(cell["steps"]) - 1)
         return {
             "id": cell["id"],
+            "name": f"{storage}, {at.fleet}" if at.fleet else cell["id"],
             "file_system": cell["file_system"],
             "columns": columns,
             "state": at.state,
             "words": at.describe_state(),
-            "live": _live(fleet) if fleet else "",
+            "live": _live(fleet) if fleet and is_running else "",
             "fraction": round(at.fraction(now), 3),
             "error": at.error,
             "cost": money(cell["cost_usd"]["expected"]),
             "figures": sorted(figures.get(cell["id"], []), key=lambda figure: columns.index(figure["column"])),
+            "so_far": {self.keys[cell["id"], point]: words for point, words in so_far.items()},
+            "at": self.keys[cell["id"], cell["steps"][step]["point"]] if so_far else "",
         }
+
+
+def _so_far(cell: PlanCell, fleet: Fleet) -> dict[str, str]:
+    """Return the median of each point's uploaded samples; empty if its points are judged by different metrics."""
+    samples = grouped(
+        (step["point"], value)
+        for number, step in enumerate(cell["steps"])
+        for instance in fleet["instances"]
+        if number < len(instance["values"]) and (value := instance["values"][number]) is not None
+    )
+    return {point: quantity(median(values), fleet["unit"]) for point, values in samples.items() if judged_by(cell)}
 
 
 def _live(fleet: Fleet) -> str:

@@ -23,8 +23,9 @@ from cli.target.traces import Traces
 from cli.target.workdir import cloud_log, run_folder
 from contract import retryable
 from local.keeping.runs import EXECUTION, how_far
-from matrix.input.storage_names import brief_names
+from matrix.input.storage_names import NOT_AWS, brief_names
 from matrix.terms.documents.plan import PlanCell, PlanDocument
+from matrix.terms.sentences import EMULATED
 
 # On AWS each poll costs money, and its rows change only when Poll fleet runs. A local poll takes processor time from
 # the measurement: at one poll a second it was a tenth of the local cloud's processor time.
@@ -198,8 +199,8 @@ def look(
     if plan is None:
         return now
     cost = spending.describe_spending(spending.spent(rows, now, plan, time.time()))
-    names = brief_names((system["id"], system["storage"]) for system in plan["file_systems"])
-    return replace(now, cost=cost, names=names)
+    names = brief_names(((system["id"], system["storage"]) for system in plan["file_systems"]), mark="")
+    return replace(now, cost=cost, names=names, mark=NOT_AWS if plan.get("environment") == EMULATED else "")
 
 
 def follow(

@@ -8,7 +8,6 @@ from rich.table import Table
 from rich.text import Text
 
 from cli.follow.progress import NOT_MEASURED, STOPPED, CellProgress, RunProgress, describe_time
-from matrix.input.storage_names import NOT_AWS
 from matrix.terms.grouping import grouped
 from matrix.terms.quantities import rough_duration
 
@@ -46,7 +45,9 @@ def _errors(progress: RunProgress) -> list[Text]:
         f"{progress.name_of(cells[0]) if len(cells) == 1 else f'{len(cells)} cells'}: {why}"
         for why, cells in alike.items()
     ]
-    lines += [f"{system.id}: {system.error}" for system in progress.file_systems if system.error]
+    lines += [
+        f"{progress.name_of_storage(system.id)}: {system.error}" for system in progress.file_systems if system.error
+    ]
     return [Text(line, "red", no_wrap=True, overflow="ellipsis") for line in lines[-SHOWN_ERRORS:]]
 
 
@@ -85,7 +86,7 @@ def _storages(progress: RunProgress, console: Console) -> RenderableType:
     cells = by_file_system(progress.cells)
     states = {system.id: system.state for system in progress.file_systems}
     # The head of the view says where it runs.
-    names = [progress.names.get(system, system).removesuffix(f" {NOT_AWS}") for system in cells]
+    names = [progress.name_of_storage(system) for system in cells]
     width = max(NARROWEST_NAME, min(max(map(len, names)), 2 * console.width // 5))
     drawn: list[Text] = []
     lines = list(zip(cells.items(), names, strict=True))
@@ -118,8 +119,8 @@ def _news(cells: list[CellProgress], state: str) -> Text:
     """Write the running cell, the latest figure, and how many cells failed; else the state of the storage."""
     words = Text()
     for cell in filter(_is_under_way, cells):
-        # The label of the test point stands last: a narrow terminal cuts it off.
-        now = ", ".join(filter(None, [cell.live, cell.describe_state()]))
+        # The least important stands last: a narrow terminal cuts it off.
+        now = ", ".join(filter(None, [cell.live, cell.describe_state(), cell.describe_points()]))
         words.append(f"{short_name(cell)}: {now}  ", "cyan")
     measured = [cell for cell in cells if cell.measured]
     if measured:

@@ -112,6 +112,11 @@ class CellProgress:
         label = self.labels.get(point, point) if len(self.labels) != 1 else ""
         return ", ".join(filter(None, [f"{self.step + 1} of {self.steps}", label]))
 
+    def describe_points(self) -> str:
+        """Write how many of several test points have values: `3 of 4 points`; empty while none has."""
+        begun = len(set(self.points[: self.step or 0]))
+        return f"{begun} of {len(self.labels)} points" if begun and len(self.labels) > 1 else ""
+
     def describe_instance(self) -> str:
         """Write how many instances are in which state: `4: 3 ready, 1 running`."""
         counts = [f"{self.instances[name]} {name}" for name in INSTANCE_COUNTS if self.instances.get(name)]
@@ -140,11 +145,18 @@ class RunProgress:
     took_s: float | None = None  # from its plan to its summary, as in its report
     cost: str = ""  # cost so far, in words; empty if unknown
     names: Mapping[str, str] = field(default_factory=dict)  # of storages, by their file systems' ids
+    mark: str = ""  # behind the name of a cell that stands alone: `(emulated, not AWS)`
 
     def name_of(self, cell: CellProgress) -> str:
         """Name a cell in words: `EBS gp3, dd, 3 × m6i.xlarge`; by its id without a plan."""
         storage = self.names.get(cell.file_system)
-        return f"{storage}, {cell.fleet}" if storage and cell.fleet else f"cell {cell.id}"
+        if not storage or not cell.fleet:
+            return f"cell {cell.id}"
+        return f"{' '.join(filter(None, [storage, self.mark]))}, {cell.fleet}"
+
+    def name_of_storage(self, system: str) -> str:
+        """Name a storage in words, by the id of its file system; by that id without a plan."""
+        return self.names.get(system, system)
 
     def count(self, state: str) -> int:
         """Return the number of cells in a state."""
@@ -323,7 +335,7 @@ def changes(before: RunProgress | None, after: RunProgress) -> list[str]:
     if before:
         old = {f"fs {system.id}": system for system in before.file_systems} | {cell.id: cell for cell in before.cells}
     lines = [
-        _join(f"file system {system.id}: {system.state}", system.error)
+        _join(f"storage {after.name_of_storage(system.id)}: {system.state}", system.error)
         for system in after.file_systems
         if _signature(old.get(f"fs {system.id}")) != _signature(system)
     ]
@@ -340,7 +352,7 @@ def endings(before: RunProgress | None, after: RunProgress) -> list[str]:
     old = {cell.id for cell in before.cells if cell.has_ended} if before else set()
     failed = {system.id for system in before.file_systems if system.error} if before else set()
     return [
-        _join(f"file system {system.id}: {system.state}", system.error)
+        _join(f"storage {after.name_of_storage(system.id)}: {system.state}", system.error)
         for system in after.file_systems
         if system.error and system.id not in failed
     ] + [_cell_line(after, cell) for cell in after.cells if cell.has_ended and cell.id not in old]

@@ -312,7 +312,8 @@ def _stopped_elsewhere(outcome: Outcome) -> CommandError:
 
 
 def _file_system_errors(ended: RunProgress) -> list[str]:
-    return [f"  file system {system.id}: {system.error}" for system in ended.file_systems if system.error]
+    failed = [system for system in ended.file_systems if system.error]
+    return [f"  storage {ended.name_of_storage(system.id)}: {system.error}" for system in failed]
 
 
 def _reason(ended: RunProgress) -> str:

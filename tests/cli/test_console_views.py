@@ -330,6 +330,29 @@ def test_the_squares_of_a_fleet_tell_what_each_instance_does(planned):
     assert [square["state"] for square in after[:2]] == ["gone", "gone"]
 
 
+def test_points_of_a_running_cell_show_the_median_of_their_uploaded_samples(planned):
+    cell = cell_of(planned, "efs")
+    values = {"i-1": [100.0, 300.0], "i-2": [200.0]}
+    samples = {
+        name: [{"step": step, "metrics": {"files_per_s": value}} for step, value in enumerate(of_it)]
+        for name, of_it in values.items()
+    }
+    board = Board([*values], {}, {0: 990.0, 1: 995.0}, {}, samples)
+    first, second = (step["point"] for step in cell["steps"][:2])
+    expected = {first: "150 files/s", second: "300 files/s"} if first != second else {first: "200 files/s"}
+    layout = Layout(planned)
+
+    def shown(state):
+        board_now = fleet(cell, board, 1000.0, has_ended=False)
+        rows = layout.matrix(progress_of(planned, **{cell["id"]: state}), {}, 1000.0, {cell["id"]: board_now})
+        return next(each for row in rows["rows"] for each in row["cells"] if each["id"] == cell["id"])
+
+    for state in ("running", "analysing"):
+        assert shown(state)["so_far"] == {layout.keys[cell["id"], point]: words for point, words in expected.items()}
+        assert shown(state)["at"] in shown(state)["columns"]
+    assert (shown("failed")["so_far"], shown("failed")["at"]) == ({}, "")
+
+
 def heartbeat(step, rates=(), **said):
     """A heartbeat of an agent."""
     lately = {"of": "disk", "rates": [list(rate) for rate in rates]}

@@ -75,6 +75,11 @@ def test_the_current_step_counts_from_one_and_names_its_point():
     moment = progress.read(progress_rows(), plan_document(), RUNNING)
 
     assert moment.cells[1].describe_step() == "2 of 4, threads 4"
+    assert [replace(moment.cells[1], step=step).describe_points() for step in (0, 1, 4)] == [
+        "",
+        "1 of 2 points",
+        "2 of 2 points",
+    ]
     assert moment.cells[1].describe_instance() == "4: 3 ready, 1 running"
 
 

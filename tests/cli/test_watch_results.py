@@ -190,7 +190,7 @@ def test_a_run_that_ended_before_its_analysis_says_why(cloud, matrix):
 
     assert seen.exit_code == 1
     assert "run r ended ABORTED" in seen.stderr
-    assert "file system efs: FileSystemFailed: quota" in seen.stderr
+    assert "storage efs: FileSystemFailed: quota" in seen.stderr
 
 
 @pytest.fixture

@@ -114,7 +114,7 @@ export function showPanel(box, document, selection) {
     return;
   }
   const to = (view, words) => make("a", { href: address({ view, cell: cell.id, file_system: cell.file_system }), "data-key": `to ${view}` }, words);
-  replace(box, make("h2", {}, cell.id), make("p", {}, `${SIGNS[cell.state] ?? "▶"} ${cell.words}`, cell.error ? make("span", { class: "bad" }, `: ${cell.error}`) : null),
+  replace(box, make("h2", {}, cell.name, " ", make("small", {}, cell.id)), make("p", {}, `${SIGNS[cell.state] ?? "▶"} ${cell.words}`, cell.error ? make("span", { class: "bad" }, `: ${cell.error}`) : null),
     cell.live ? make("p", {}, cell.live) : null,
     fleet?.instances.length ? [counts(fleet), squares(fleet, null), liveChart(fleet, origin(document))] : null,
     make("p", { class: "links" }, to("fleet", "Instances"), to("graph", "Show in graph")));

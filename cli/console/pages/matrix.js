@@ -145,8 +145,8 @@ function spots(row, width, place) {
   for (const cell of row.cells) {
     // A cell's points stand side by side; where they do not, each has a place of its own.
     const own = cell.columns.map((name) => place.get(name)).sort((a, b) => a - b);
-    const together = !cell.figures.length && own.every((spot, index) => spot === own[0] + index);
-    for (const name of cell.columns) taken[place.get(name)] = together ? null : { cell, figure: cell.figures.find(({ column }) => column === name), span: 1 };
+    const together = !cell.figures.length && !cell.at && own.every((spot, index) => spot === own[0] + index);
+    for (const name of cell.columns) taken[place.get(name)] = together ? null : { cell, figure: cell.figures.find(({ column }) => column === name), column: cell.at ? name : "", span: 1 };
     if (together) taken[own[0]] = { cell, span: own.length };
   }
   return taken;
@@ -155,6 +155,7 @@ function spots(row, width, place) {
 function entry(spot, spanning, selection) {
   if (!spot) return null;
   if (!spot.cell) return make("td", { class: "absent" }, make("span", {}, "–"));
+  if (spot.column && spot.column !== spot.cell.at) return soFar(spot.cell, spot.column, selection);
   return spot.figure ? measured(spot.cell, spot.figure, selection) : going(spot.cell, { [spanning]: spot.span > 1 ? spot.span : undefined }, selection);
 }
 
@@ -170,13 +171,21 @@ function measured(cell, figure, selection) {
     link(cell, `${cell.id} ${figure.column}`, make("b", {}, figure.words), make("span", {}, words)));
 }
 
+// A point of a cell that is being measured: what has been uploaded of it.
+function soFar(cell, column, selection) {
+  const words = cell.so_far[column];
+  return make("td", { class: chosen("so-far", cell, selection) }, link(cell, `${cell.id} ${column}`,
+    words ? [make("b", {}, words), make("span", {}, "so far")] : make("span", {}, "○ to come")));
+}
+
 function going(cell, span, selection) {
   const under_way = !["planned", "failed", "skipped", "measured", "stopped", "not measured"].includes(cell.state);
   const reason = cell.error || (cell.state === "planned" ? cell.cost : "");
   const bar = under_way ? make("i", { class: "bar", "--share": cell.fraction }) : null;
   return make("td", { class: chosen(under_way ? "going" : cell.state.replace(" ", "-"), cell, selection), ...span },
     link(cell, cell.id, make("span", { class: "what" }, make("b", {}, `${SIGNS[cell.state] ?? "▶"} ${cell.words}`),
-      reason ? make("span", { class: "reason" }, reason) : null, cell.live ? make("span", { class: "now" }, cell.live) : null, bar)));
+      reason ? make("span", { class: "reason" }, reason) : null, cell.live ? make("span", { class: "now" }, cell.live) : null,
+      cell.so_far[cell.at] ? make("span", { class: "now" }, `${cell.so_far[cell.at]} so far`) : null, bar)));
 }
 
 const chosen = (kind, cell, selection) => `${kind}${cell.id === selection.cell ? " chosen" : ""}`;
