@@ -8,6 +8,7 @@ from matrix.terms.figures import describe_bounded_cost
 from matrix.terms.findings.replication import shortage_words_of
 from matrix.terms.findings.risks import Risk
 from matrix.terms.findings.verdicts import SAME, Lost, Tested, TooFew
+from matrix.terms.metrics import readable
 from matrix.terms.names import describe_workload, fleet_label
 from matrix.terms.quantities import factor, quantity, times
 from matrix.terms.sentences import listed
@@ -220,7 +221,8 @@ def _undecided(question: Question, decision: Decision, best: Candidate, where: s
 
 def _of_objective(question: Question, decision: Decision, where: str, name: Name) -> str:
     best = winner(question)
-    limit = f"P{question['level']:g} {describe_limit(decision['objective'] or {}, question['unit'])}"
+    percentile = readable(f"P{question['level']:g} of {question['metric']}", question["workload"])
+    limit = f"{percentile} {describe_limit(decision['objective'] or {}, question['unit'])}"
     first = "cheapest" if decision["is_recommendation"] else "first"
     if best is None:
         return f"No storage reaches {limit} {where}"

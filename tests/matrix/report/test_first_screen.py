@@ -78,7 +78,7 @@ def test_a_storage_alone_wins_nothing_and_an_objective_that_nobody_meets_takes_n
     too_slow = view_of(summary, results=results, plan=planned, objective={"metric": "duration_s", "atMost": 10})
 
     assert "Only EBS gp3 was measured on 1 × m6i.large: P50 50m 12s" in alone
-    assert all("No storage reaches P90 at most 10.0s on" in panel for panel in panels(too_slow))
+    assert all("No storage reaches P90 of build time at most 10.0s on" in panel for panel in panels(too_slow))
 
 
 def test_no_metric_is_called_by_its_machine_name_where_people_read_and_files_keep_it():
