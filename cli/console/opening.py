@@ -54,6 +54,7 @@ class OpenConsole:
         if self.own_stop is not None:
             self.own_stop.has_ended = True
         if not asked.is_set() and not is_awaited:
+            terminal.stderr().print("The console has ended with the run: nobody has opened its page.")
             return
         try:
             terminal.stderr().print("The console stays while its page is open; Ctrl-C ends it.")

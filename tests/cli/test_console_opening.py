@@ -35,7 +35,7 @@ def test_a_command_that_nobody_looks_at_ends_at_once_with_its_own_exit_code(caps
 
     assert end.value.exit_code == 1
     assert "http-equiv" in seen[0]
-    address = capsys.readouterr().err.split()[-1]
+    address = capsys.readouterr().err.splitlines()[0].split()[-1]
     with pytest.raises(OSError, match="refused"):
         urllib.request.urlopen(address.partition("#")[0])
 
