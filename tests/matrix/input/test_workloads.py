@@ -19,6 +19,7 @@ from support.matrices import (
     matrix,
 )
 
+from contract.sizes import Sizes
 from matrix.input import workloads
 from matrix.input.workloads import TransferWorkload
 from matrix.input.workloads.contract import Clients
@@ -258,6 +259,21 @@ def test_requests_are_counted_in_the_two_classes_that_s3_bills():
     deleted = footprint_of("delete", keysPerDelete=10)
     assert deleted.write_requests == 10_000 + 3 + 10 + pilot
     assert deleted.stored_bytes == 10_000 * size
+
+
+@pytest.mark.parametrize(
+    "sizes", [{"exponential": {}}, {"lognormal": 2, "seed": 7}, {"weights": {"1KiB": 1, "1MiB": 2}}]
+)
+def test_bytes_of_objects_of_many_sizes_are_those_that_an_agent_moves(sizes):
+    more = {"sizes": sizes, "requests": 10, "objects": 10}
+    [workload] = objects_of(operation="put", **more).workload
+    [point] = workload.points()
+    moved = sum(map(Sizes(point["object_bytes"], point["sizes"]).of, range(10)))
+
+    put, got = footprint_of("put", **more), footprint_of("get", **more)
+
+    assert put.written_bytes == put.stored_bytes == moved != 10 * point["object_bytes"]
+    assert got.read_bytes == got.made_bytes == got.stored_bytes == moved
 
 
 def test_an_open_loop_is_judged_by_the_latency_of_its_operation():

@@ -8,7 +8,7 @@ from pydantic import Field
 from matrix.fields.types import Rule, Size, Sweep
 from matrix.input.workloads.contract import Clients
 from matrix.input.workloads.open_loop import OpenLoopModel, a_limit_has_its_rates
-from matrix.input.workloads.sizes import EQUAL, SizesField, a_list_has_all_sizes, is_listed, sizes_of
+from matrix.input.workloads.sizes import EQUAL, SizesField, a_list_has_all_sizes, is_listed, sizes_of, total_bytes
 from matrix.input.workloads.sweeps import Footprint, Params, combinations, values_are_different
 from matrix.storages.base import Storage
 from matrix.terms.metrics import latencies
@@ -143,16 +143,19 @@ class ObjectsWorkload(OpenLoopModel):
         put, got, headed, listed = (counts.get(name, 0) for name in ("put", "get", "head", "list"))
         # Those to be read are put once for all points of a size that read.
         looking = [point for point in self.points() if "objects" in point and point["object_bytes"] == size]
-        kept = params["objects"] / len(looking) if "objects" in params else 0.0
+        objects = params.get("objects", 0)
+        kept = objects / len(looking) if objects else 0.0
         doomed = counts.get("delete", 0) * params.get("keys_per_delete", 1)
         again = min(put, READ_AGAIN)
+        put_bytes, doomed_bytes, kept_bytes = (total_bytes(n, size, self.sizes) for n in (put, doomed, objects))
+        got_bytes = got * kept_bytes / max(1, objects)
         listing = 3 * params.get("prefixes", 1) + (put + doomed) / MAX_KEYS
         each = self._requests_of_a_put(params)
         changing_s = (put * each + counts.get("delete", 0)) * storage.create_latency_s
         waiting_s = (changing_s + (got + headed + listed) * storage.read_latency_s) / params["threads"]
         requests = put * each + got + headed + listed + counts.get("delete", 0)
         working_s = max(
-            waiting_s + (put + got) * size / bytes_per_s,
+            waiting_s + (put_bytes + got_bytes) / bytes_per_s,
             requests * sharing / storage.effective_iops,
             requests * CLIENT_S / min(PROCESSORS, params["threads"]),
             self.paced_s(params),
@@ -160,13 +163,13 @@ class ObjectsWorkload(OpenLoopModel):
         making_s = each * max(storage.create_latency_s / WORKERS, CLIENT_S) + size / bytes_per_s
         return Footprint(
             working_s + doomed * making_s,
-            read_bytes=(got + again) * size,
-            written_bytes=(put + doomed) * size,
-            stored_bytes=(put + doomed) * size + self._kept_bytes,
+            read_bytes=got_bytes + again * put_bytes / max(1, put),
+            written_bytes=put_bytes + doomed_bytes,
+            stored_bytes=put_bytes + doomed_bytes + self._kept_bytes,
             read_requests=got + headed + again + PILOT,
             write_requests=(put + doomed) * each + listed + listing + PILOT,
             making_s=kept * making_s,
-            made_bytes=kept * size,
+            made_bytes=kept_bytes * kept / max(1, objects),
             made_requests=kept * each,
         )
 
@@ -180,7 +183,7 @@ class ObjectsWorkload(OpenLoopModel):
     def _kept_bytes(self) -> int:
         """Objects to be read stay until the cell ends, of each size and number of prefixes."""
         kinds = {(point["object_bytes"], point.get("prefixes")) for point in self.points() if "objects" in point}
-        return sum(self.objects * size for size, _ in kinds)
+        return sum(total_bytes(self.objects, size, self.sizes) for size, _ in kinds)
 
     @property
     def wants_objects(self) -> bool:

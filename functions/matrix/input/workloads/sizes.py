@@ -112,7 +112,7 @@ def sizes_of(mean_bytes: int, text: str = EQUAL) -> Sizes:
 def total_bytes(files: int, mean_bytes: int, text: str = EQUAL, block_bytes: int = 1) -> int:
     """Return the bytes of so many files, as an agent makes them, in whole blocks."""
     sizes = sizes_of(mean_bytes, text)
-    seen = 1 if text == EQUAL else min(files, MANY)
+    seen = 1 if text == EQUAL else max(1, min(files, MANY))
     in_blocks = sum(-(-sizes.of(number) // block_bytes) * block_bytes for number in range(seen))
     return round(files * in_blocks / seen)
 
