@@ -242,6 +242,8 @@ WORKLOADS = [
     *[(BUILD | {"cachePath": path}, "cachePath", "string-pattern-mismatch") for path in ("../cache", "/cache", "a;b")],
     (BUILD | {"expectedSeconds": {"1": 0}}, "expectedSeconds.1", "greater-than-equal"),
     (TRANSFER | {"tool": ["cp", "cp"]}, "tool", "values-are-different"),
+    (TRANSFER | {"tool": "rclone"}, "tool", "literal-error"),
+    *[(workload | {"sizes": "exponential"}, "sizes", "extra-forbidden") for workload in (TOUCH, METADATA, READ)],
     (TRANSFER | {"fileSize": "1 mb"}, "fileSize", "value-error"),
     (
         {"type": "transfer", "tool": "cp", "sizes": {"weights": {"1TiB": 1, "1KiB": 9}}},

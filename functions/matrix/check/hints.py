@@ -58,6 +58,10 @@ _ELSEWHERE: dict[tuple[str, ...], str] = {
     ("datarepository", "datarepositoryassociation", "datarepositoryconfiguration", "importpath", "exportpath"): (
         "leave it out: link a file system of yours to its bucket, and name it by fileSystemId"
     ),
+    ("sizes",): (
+        "leave it out: only transfer and objects have a distribution of sizes; fio takes a range as filesize, and a"
+        " volume has sizeGiB"
+    ),
     ("role", "rolearn", "iamrole", "instanceprofile"): "leave it out: roles are the stack's (docs/company.md)",
 }
 # Values that AWS has and no run makes, and why.

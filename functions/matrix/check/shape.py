@@ -201,7 +201,12 @@ def _describe_unknown_kind(fault: _Fault) -> tuple[str, str]:
 def _describe_choice(fault: _Fault) -> tuple[str, str]:
     choices = str(fault.context.get("expected", "")).replace("'", "").replace(" or ", ", ").split(", ")
     rule, reason = f"must be one of {', '.join(choices)}", hints.unsupported(fault.value)
-    return (f"{rule}; {reason}", f"write {choices[0]}") if reason else (rule, _suggest(fault.value, choices))
+    if reason:
+        return f"{rule}; {reason}", f"write {choices[0]}"
+    fix = _suggest(fault.value, choices)
+    if "tool" in fault.path and not fix.startswith(_MEANT):
+        fix += ', or run another program as a workload of type "command"'
+    return rule, fix
 
 
 _BOUNDS = {
@@ -400,10 +405,10 @@ def _meant_key(path: Path, document: Any) -> str:
 def _did_you_mean(path: Path, document: Any) -> str:
     names = _names(_model_at(path[:-1], document))
     written = str(path[-1])[:60]
-    if meant := _meant_key(path, document):
-        return f"{_MEANT}{meant}?"
     if fix := hints.elsewhere(written):
         return fix
+    if meant := _meant_key(path, document):
+        return f"{_MEANT}{meant}?"
     return f"leave it out; known are {', '.join(names)}" if names else "leave it out"
 
 
