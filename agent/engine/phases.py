@@ -1,7 +1,7 @@
 """The metadata engine: one phase of mdtest's file operations, limited by the storage and not by the tool.
 
 Its plan: the `phase`, `threads`, each worker's `directories`, `prefix` of names, `counts` (files that each worker has,
-or is to create) and `renamed` (how many of them have their second name), `file_bytes`, `sync`, `stonewall` and
+or is to create) and `renamed` (how many of them have their second name), `file_bytes`, `sizes`, `sync`, `stonewall` and
 `at_most_s`, `pilot_directory`, `mode` and `emulation`. Each worker reports its number of files in its own line.
 """
 
@@ -17,6 +17,7 @@ from typing import Any, Callable, cast
 from agent.engine import worker_pool
 from agent.engine.creates import CREATE, measure_pilot
 from agent.engine.emulation import EmulatedStorage
+from contract.sizes import Sizes
 
 PHASES = ("create", "stat", "open-read", "list", "rename", "delete")
 # Changes of a directory, which are durable only after fsync of the directory.
@@ -72,7 +73,7 @@ def prepare(plan: dict[str, Any], number: int, is_alone: bool, wall: Wall) -> wo
     if plan["phase"] == "list":
         return lambda: worker_pool.Timed.closed(list_all(number, folder, storage))
     names = list(names_of(prefix, plan["counts"][number], plan["renamed"][number]))
-    act = paced(act_of(plan, directory, is_emulated=storage is not None), plan, storage)
+    act = paced(act_of(plan, number, directory, is_emulated=storage is not None), plan, storage)
     settle = settling(plan, directory, storage)
 
     def loop() -> worker_pool.Timed:
@@ -110,14 +111,20 @@ def act_on_all(names: list[bytes], act: Act, wall: Wall, *, is_dated: bool = Fal
     return stamps
 
 
-def act_of(plan: dict[str, Any], directory: int, *, is_emulated: bool) -> Act:
+def sizes_of(sizes: Sizes, number: int, workers: int, count: int) -> Iterator[int]:
+    """Return the size of each file of a worker: the same in all phases, however many files the one before has done."""
+    return iter([sizes.of(n * workers + number) for n in range(count)])
+
+
+def act_of(plan: dict[str, Any], number: int, directory: int, *, is_emulated: bool) -> Act:
     """Return the action of the phase on one file."""
-    size = plan["file_bytes"]
+    sizes, is_drawn = Sizes(plan["file_bytes"], plan.get("sizes", "")), "sizes" in plan
+    each = sizes_of(sizes, number, plan["threads"], plan["counts"][number]) if is_drawn else None
     is_stored_each = plan["sync"] == "each" and not is_emulated
     acts: dict[str, Act] = {
-        "create": creating(os.urandom(size), is_stored_each),
+        "create": creating(os.urandom(sizes.largest), is_stored_each, each),
         "stat": cast("Act", os.stat),
-        "open-read": reading(size),
+        "open-read": reading(sizes.largest, each),
         "rename": lambda name: os.rename(name, name + SECOND_NAME),  # noqa: PTH104 pathlib would be the tool's time
         "delete": os.unlink,
     }
@@ -133,18 +140,19 @@ def act_of(plan: dict[str, Any], directory: int, *, is_emulated: bool) -> Act:
     return act_and_store
 
 
-def creating(content: bytes, is_stored: bool) -> Act:
-    """Create a file, write its content, and sync it if required."""
-    open_, write, close, flags = os.open, os.write, os.close, CREATE
+def creating(content: bytes, is_stored: bool, sizes: Iterator[int] | None = None) -> Act:
+    """Create a file, write its content, or as much of it as the next of `sizes`, and sync it if required."""
+    open_, write, close, flags, whole = os.open, os.write, os.close, CREATE, memoryview(content)
 
     def create_empty(name: bytes) -> None:
         close(open_(name, flags, 0o666))
 
     def create(name: bytes) -> None:
+        part = whole if sizes is None else whole[: next(sizes)]
         file = open_(name, flags, 0o666)
         try:
-            if content and write(file, content) != len(content):
-                raise OSError(errno.EIO, f"{name!r} took less than its {len(content)} bytes")
+            if part and write(file, part) != len(part):
+                raise OSError(errno.EIO, f"{name!r} took less than its {len(part)} bytes")
             if is_stored:
                 os.fsync(file)
         finally:
@@ -153,11 +161,12 @@ def creating(content: bytes, is_stored: bool) -> Act:
     return create if content or is_stored else create_empty
 
 
-def reading(size: int) -> Act:
-    """Open a file and read it to its end."""
+def reading(most: int, sizes: Iterator[int] | None = None) -> Act:
+    """Open a file and read it to its end: of `most` bytes, or of the next of `sizes`."""
     open_, read, close, flags = os.open, os.read, os.close, os.O_RDONLY
 
     def read_whole(name: bytes) -> None:
+        size = most if sizes is None else next(sizes)
         file = open_(name, flags)
         try:
             content = read(file, size + 1)

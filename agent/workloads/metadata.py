@@ -20,8 +20,9 @@ from agent.errors import WorkIncomplete
 from agent.machine.workspace import Workspace, count_files, remove
 from agent.programs.processes import Armed, Ended
 from agent.workloads import engines
-from agent.workloads.trial import Outcome, Trial, choice_problems, integer_problems
+from agent.workloads.trial import Outcome, Trial, choice_problems, integer_problems, sizes_problems
 from contract.keys import HISTOGRAMS
+from contract.sizes import Sizes
 
 if TYPE_CHECKING:
     from agent.job import Job, Step
@@ -40,7 +41,7 @@ WALLS = {"none": "", "first": ", all end when the first worker is done"}
 
 
 def problems(params: dict[str, Any]) -> list[str]:
-    wrong = integer_problems(params, files=1, threads=1, file_bytes=0)
+    wrong = integer_problems(params, files=1, threads=1, file_bytes=0) + sizes_problems(params)
     if params.get("at_most_s") is not None:
         wrong += integer_problems(params, at_most_s=1)
     choices = {"phase": phases.PHASES, "directories": ("own", "fleet"), "sync": tuple(SYNCS), "stonewall": tuple(WALLS)}
@@ -64,6 +65,7 @@ def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
     workers = files.workers_of(params["phase"])
     plan = {
         **{name: params[name] for name in ("phase", "file_bytes", "stonewall", "at_most_s")},
+        **{name: params[name] for name in ("sizes",) if name in params},
         "threads": workers,
         "directories": files.directories[:workers],
         "prefix": files.prefix,
@@ -139,7 +141,7 @@ class Files:
         files = cls.empty(workspace, params, f"metadata-{series}", str(note))
         if params["phase"] != "create":
             # A ceiling is measured phase by phase.
-            files.make(params["file_bytes"])
+            files.make(Sizes(params["file_bytes"], params.get("sizes", "")))
         return files
 
     @classmethod
@@ -164,10 +166,11 @@ class Files:
         prefix = f"{self.directories[number]}/{self.prefix}{number}-"
         return [name.decode() for name in phases.names_of(prefix, self.counts[number], self.renamed[number])]
 
-    def make(self, file_bytes: int) -> None:
+    def make(self, sizes: Sizes) -> None:
         """Create all files, without measuring it."""
-        create = phases.creating(os.urandom(file_bytes), is_stored=False)
-        for number in range(len(self.directories)):
+        content, workers = os.urandom(sizes.largest), len(self.directories)
+        for number, count in enumerate(self.counts):
+            create = phases.creating(content, is_stored=False, sizes=phases.sizes_of(sizes, number, workers, count))
             for name in self.names(number):
                 create(name.encode())
 

@@ -17,6 +17,7 @@ from agent.job import Step
 from agent.job_check import parse
 from agent.machine.workspace import Workspace
 from agent.workloads import metadata
+from contract.sizes import Sizes
 from matrix.input.workloads import metadata as planned
 
 PHASES = ("create", "stat", "open-read", "list", "rename", "delete")
@@ -176,6 +177,21 @@ def test_a_change_counts_when_sync_says_so_and_a_look_needs_none(tmp_path, monke
 
     assert synced == stored
     assert len(timed.ended) == 2
+
+
+@pytest.mark.parametrize("sizes", ["exponential seed 7", "lognormal 1.5", "100:70 5000:30"])
+def test_files_of_a_distribution_have_the_sizes_that_are_planned_and_are_read_whole(tmp_path, run_phase, sizes):
+    drawn = {"file_bytes": 1000, "sizes": sizes}
+    run_phase("create", **drawn)
+    run_phase("rename", **drawn)
+    run_phase("open-read", **drawn)
+
+    planned = Sizes(1000, sizes)
+    files = list(tmp_path.glob("storage/run/cell/i-1/metadata-*/*/*"))
+    assert sorted(path.stat().st_size for path in files) == sorted(map(planned.of, range(24)))
+    files[0].write_bytes(b"x" * (files[0].stat().st_size + 1))
+    with pytest.raises(Exception, match=r"has \d+ of \d+ bytes"):
+        run_phase("open-read", **drawn)
 
 
 def test_a_file_that_is_missing_or_short_fails_the_phase(tmp_path, run_phase):

@@ -59,8 +59,8 @@ _ELSEWHERE: dict[tuple[str, ...], str] = {
         "leave it out: link a file system of yours to its bucket, and name it by fileSystemId"
     ),
     ("sizes",): (
-        "leave it out: only transfer and objects have a distribution of sizes; fio takes a range as filesize, and a"
-        " volume has sizeGiB"
+        "leave it out: only transfer, objects and metadata have a distribution of sizes; fio takes a range as filesize,"
+        " and a volume has sizeGiB"
     ),
     ("role", "rolearn", "iamrole", "instanceprofile"): "leave it out: roles are the stack's (docs/company.md)",
 }

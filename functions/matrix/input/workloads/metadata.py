@@ -9,6 +9,7 @@ from pydantic import Field
 
 from matrix.fields.types import Rule, Sweep
 from matrix.input.workloads.contract import Clients, Workload
+from matrix.input.workloads.sizes import EQUAL, SizesField, a_list_has_all_sizes, is_listed, sizes_of, total_bytes
 from matrix.input.workloads.sweeps import Footprint, Params, combinations, values_are_different
 from matrix.input.workloads.touch import TOOL_CEILING_PER_S, files_divide_by_threads
 from matrix.storages.base import Ability, Need, Storage
@@ -23,6 +24,8 @@ CHANGES = frozenset({"create", "rename", "delete"})
 # A READDIR reply of 32 KiB with about 256 bytes for each entry: an emulated storage counts it as one operation.
 ENTRIES_OF_A_REPLY = 128
 MAX_FILE_BYTES = 2**20
+# Of XFS and ext4.
+BLOCK_BYTES = 4_096
 
 
 class MetadataWorkload(Workload):
@@ -37,6 +40,7 @@ class MetadataWorkload(Workload):
         }
     )
     size_field: ClassVar[str] = "files"
+    setting_apart: ClassVar[tuple[str, ...]] = ("sizes",)
 
     type: Literal["metadata"]
     """Kind of workload."""
@@ -52,6 +56,8 @@ class MetadataWorkload(Workload):
     """Each worker has its own, or all workers of all instances work in one (of a volume: all of its instance)."""
     file_bytes: Sweep[Annotated[int, Field(ge=0, le=MAX_FILE_BYTES)]] = Field(default=[0])
     """Bytes written into each file by create and read by open-read. IO500's hard files have 3901."""
+    sizes: Annotated[SizesField, Field(examples=[{"lognormal": 1.5}])] = EQUAL
+    """All files have fileBytes, or it is the mean of a distribution; or sizes with weights."""
     sync: Sweep[Literal["none", "end", "each"]] = Field(default=["none"])
     """When a create, rename or delete counts: when the kernel has it, or stored: each by itself, or all at the end."""
     stonewall: Sweep[Literal["none", "first"]] = Field(default=["none"])
@@ -76,13 +82,14 @@ class MetadataWorkload(Workload):
                 "files": self.files,
                 "threads": self.threads,
                 "directories": self.directories,
-                "file_bytes": self.file_bytes,
+                "file_bytes": [sizes_of(size, self.sizes).mean_bytes for size in self.file_bytes],
                 "sync": self.sync,
                 "stonewall": self.stonewall,
                 "phase": [phase for phase in PHASES if phase in {"create", "delete", *self.phases}],
             }
         )
-        return [{"phase": point.pop("phase"), **point, "at_most_s": self.at_most_seconds} for point in points]
+        apart = {"at_most_s": self.at_most_seconds} | self.set_apart(self.document)
+        return [{"phase": point.pop("phase"), **point, **apart} for point in points]
 
     @property
     def points_in_a_row(self) -> int:
@@ -120,7 +127,7 @@ class MetadataWorkload(Workload):
             min(seconds, params["at_most_s"] or math.inf),
             read_bytes=0.0 if is_writing else moved_bytes,
             written_bytes=moved_bytes if is_writing else 0.0,
-            stored_bytes=files * -(-params["file_bytes"] // 4096) * 4096 if is_writing else 0.0,
+            stored_bytes=total_bytes(files, params["file_bytes"], self.sizes, BLOCK_BYTES) if is_writing else 0.0,
             read_requests=0.0 if phase in CHANGES else operations,
             write_requests=files if is_writing else 0.0,
             longest_s=params["at_most_s"] or math.inf,
@@ -139,7 +146,7 @@ class MetadataWorkload(Workload):
 
     @classmethod
     def rules(cls) -> tuple[Rule, ...]:
-        return (files_divide_by_threads, contents_are_not_synced_at_the_end, values_are_different)
+        return (files_divide_by_threads, contents_are_not_synced_at_the_end, sizes_have_bounds, values_are_different)
 
 
 def operations_of_a_file(phase: str) -> float:
@@ -149,6 +156,20 @@ def operations_of_a_file(phase: str) -> float:
 
 def contents_are_not_synced_at_the_end(part: MetadataWorkload) -> Problems:
     """Yield a problem if names would be synced at the end, but not the contents of the files."""
-    if "end" in part.sync and any(part.file_bytes):
+    if "end" in part.sync and (any(part.file_bytes) or part.sizes != EQUAL):
         rule = "stores the names at the end, and not what is in the files"
         yield part.problem("sync", rule, 'write "each" or "none", or leave fileBytes out', value="end")
+
+
+def sizes_have_bounds(part: MetadataWorkload) -> Problems:
+    """Yield a problem for a distribution without a mean, beside sizes with weights, or with too large files."""
+    yield from a_list_has_all_sizes(part, part.sizes, "file_bytes", "fileBytes")
+    if part.sizes == EQUAL:
+        return
+    if not is_listed(part.sizes) and 0 in part.file_bytes:
+        yield part.problem("sizes", "has no mean: fileBytes is 0", "write the mean as fileBytes, for example 3901")
+    elif (largest := sizes_of(max(part.file_bytes), part.sizes).largest) > MAX_FILE_BYTES:
+        field = "sizes" if is_listed(part.sizes) else "fileBytes"
+        rule = f"the largest file has {largest:,} bytes, and each worker holds one in memory"
+        most = MAX_FILE_BYTES if is_listed(part.sizes) else MAX_FILE_BYTES * max(part.file_bytes) // largest
+        yield part.problem(field, rule, f"write {most} or less")

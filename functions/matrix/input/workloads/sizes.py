@@ -105,7 +105,8 @@ SizesField = Annotated[
 @lru_cache(maxsize=1_000)
 def sizes_of(mean_bytes: int, text: str = EQUAL) -> Sizes:
     """Return the sizes of a point, by its mean and its distribution."""
-    return Sizes(mean_bytes, "" if text == EQUAL else text)
+    # A mean of 0 is refused.
+    return Sizes(mean_bytes) if text == EQUAL else Sizes(max(1, mean_bytes), text)
 
 
 @lru_cache(maxsize=1_000)
