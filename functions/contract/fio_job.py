@@ -142,7 +142,7 @@ class FioJob:
         """Whether its operations pass the page cache; those of mmap never do (engines/mmap.c)."""
         return self.asks_direct and self.engine != "mmap"
 
-    @property
+    @cached_property
     def syncs_each(self) -> bool:
         """Whether each write, or each few of them, is on the storage before the next."""
         return self.is_on(*SYNCING, "sync") or (self.engine == "mmap" and self.asks_direct)
@@ -192,7 +192,7 @@ class FioJob:
             limits.append(None if limit == math.inf else limit)
         return limits[READ], limits[WRITE]
 
-    @property
+    @cached_property
     def given_per_s(self) -> float | None:
         """Operations per second of all processes that its options allow. None if one direction has no limit."""
         rates = [self.rates[way] for way in self.directions]
@@ -203,7 +203,7 @@ class FioJob:
         """The option that gives its rate. None if it has none."""
         return None if self.given_per_s is None else next((name for name in PACING if self.is_on(name)), None)
 
-    @property
+    @cached_property
     def given_bytes_per_s(self) -> float:
         """Bytes per second of all processes that its options allow."""
         if self.given_per_s is None:
@@ -316,6 +316,17 @@ class FioJob:
     def moved_bytes(self) -> float:
         """Bytes that it reads and writes if no time ends it."""
         return sum(map(self._moved, range(self.jobs)))
+
+    @cached_property
+    def most_bytes(self) -> float:
+        """Bytes after which it ends; infinite if only a time ends it."""
+        return math.inf if self.is_on("time_based") and self.seconds("runtime") else self.moved_bytes
+
+    @cached_property
+    def longest_s(self) -> float:
+        """Seconds after which it ends in any case: its runtime, and its ramp, which that does not include."""
+        runtime_s = self.seconds("runtime")
+        return runtime_s + self.seconds("ramp_time") if runtime_s else math.inf
 
     def _stored(self, job: int, *, at_most: bool) -> float:
         """Return up to which byte the files of a process go, or a process on a device."""

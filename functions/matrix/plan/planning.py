@@ -145,6 +145,7 @@ class Planner:
     def __init__(self, checked: CheckedMatrix, book: PriceBook, seed: int, earlier: Mapping[str, Earlier]) -> None:
         """`earlier` has the cells of the resumed run by `fingerprint`."""
         self.matrix, self.cells, self.book, self.seed, self.earlier = checked.matrix, checked.cells, book, seed, earlier
+        self.image = self.matrix.image or Image()
         self.is_random = self.matrix.order == "random"
         self.storage_ids = _ids([cell.storage for cell in self.cells], marked_slug if self.matrix.emulate else str)
         self.workload_ids = _ids([cell.workload for cell in self.cells])
@@ -228,7 +229,6 @@ class Planner:
 
     def plan_images(self) -> list[PlannedImage]:
         """Return the images of the cells that are not yet measured: one for each architecture."""
-        image = self.matrix.image or Image()
         by_architecture = grouped((cell.fleet.architecture, cell) for cell in self._unmeasured())
         planned_images = []
         for architecture, cells in by_architecture.items():
@@ -240,8 +240,8 @@ class Planner:
                 tools |= images.tools_of_cell(cell.storage.document, cell.workload.document, params)
                 tools |= images.tools_of_work_volume() if cell.workload.work_volume(cell.storage) else set()
             containers = [name for cell in cells for name in cell.workload.containers]
-            recipe = images.recipe(image, architecture, tools, containers)
-            planned_images.append(images.planned(recipe, image, self.book))
+            recipe = images.recipe(self.image, architecture, tools, containers)
+            planned_images.append(images.planned(recipe, self.image, self.book))
         return planned_images
 
     def attached_volumes(self) -> Iterator[StorageVolumes]:
@@ -279,7 +279,7 @@ class Planner:
 
     def _image(self, cell: Combination) -> str:
         """Return the id of the image that a cell's instances boot."""
-        return f"{(self.matrix.image or Image()).os}-{cell.fleet.architecture}"
+        return f"{self.image.os}-{cell.fleet.architecture}"
 
     def _group_cost(self, cell: Combination, shortest_poll_s: int, stored_bytes: Amount) -> CellGroupCost:
         book, fleet, storage, work = self.book, cell.fleet, cell.storage, self.work_of(cell)

@@ -289,14 +289,14 @@ class FioWorkload(Workload):
         last_s = [_lasts_s(job, storage, clients, len(jobs)) for job in jobs]
         is_there = "device" in params and storage.is_filled
         if is_there and params.get("section") in (None, *(each.name for each in self.sections[:1])):
-            loading_s = sum(map(_moved, jobs)) / storage.loading_bytes_per_s
-            last_s = [min(_longest_s(job), max(its_s, loading_s)) for job, its_s in zip(jobs, last_s, strict=True)]
+            loading_s = sum(job.most_bytes for job in jobs) / storage.loading_bytes_per_s
+            last_s = [min(job.longest_s, max(its_s, loading_s)) for job, its_s in zip(jobs, last_s, strict=True)]
         moved = [
-            job.split(min(_moved(job), _speed(job, storage, clients, len(jobs)) * lasts_s))
+            job.split(min(job.most_bytes, _speed(job, storage, clients, len(jobs)) * lasts_s))
             for job, lasts_s in zip(jobs, last_s, strict=True)
         ]
         read_before, sharing = sum(job.read_before_bytes for job in jobs), self._sharing(params, clients)
-        own, kept = ([], []) if is_there else self._laid_out(params, storage)
+        own, kept = ([], []) if is_there else self._laid_out(params, jobs)
         laid_out, made = sum(job.laid_out_bytes for job in own), sum(job.laid_out_bytes / steps for job, steps in kept)
         before_s = (laid_out + read_before) / bytes_per_s
         written = laid_out + sum(each.written for each in moved)
@@ -311,7 +311,7 @@ class FioWorkload(Workload):
                 0.0 if _is_merged(job) else (each.read + each.written) / job.mean_block
                 for job, each in zip(jobs, moved, strict=True)
             ),
-            longest_s=before_s + max(_longest_s(job) for job in jobs),
+            longest_s=before_s + max(job.longest_s for job in jobs),
             making_s=clients.making_s(storage, *((0.0, made) if sharing > 1 else (made, 0.0))),
             made_bytes=made / sharing,
             made_requests=sum(_requests(job) / steps for job, steps in kept) / sharing,
@@ -319,7 +319,7 @@ class FioWorkload(Workload):
 
     def laid_out_bytes(self, params: Params, storage: Storage, clients: Clients) -> tuple[float, float]:
         """Return the bytes that a fleet lays out in each repetition of a point, and a point's part of those of all."""
-        own, kept = self._laid_out(params, storage)
+        own, kept = self._laid_out(params, _jobs_of(params, storage))
         each = sum(job.laid_out_bytes for job in own) * clients.count
         once = sum(job.laid_out_bytes / steps for job, steps in kept) * clients.count / self._sharing(params, clients)
         return each, once
@@ -332,9 +332,8 @@ class FioWorkload(Workload):
     def _sharing(params: Params, clients: Clients) -> int:
         return clients.count if "data" in params else 1
 
-    def _laid_out(self, params: Params, storage: Storage) -> tuple[list[FioJob], list[tuple[FioJob, int]]]:
+    def _laid_out(self, params: Params, jobs: list[FioJob]) -> tuple[list[FioJob], list[tuple[FioJob, int]]]:
         """Return a point's jobs that are laid out in each step, and those that are once, with the number of steps."""
-        jobs = _jobs_of(params, storage)
         names = [(params.get("data", ""), name) for name in kept_of(jobs)]
         own = [job for job, (_, name) in zip(jobs, names, strict=True) if not name]
         return own, [(job, len(self._kept[of])) for job, of in zip(jobs, names, strict=True) if of[1]]
@@ -369,7 +368,7 @@ class FioWorkload(Workload):
         """Return the expected reads, writes or syncs of one instance while fio measures."""
         jobs = _jobs_of(params, storage)
         job, measured_s = jobs[0], self.io_s(params, storage, clients)
-        moved = job.split(min(_moved(job), _speed(job, storage, clients, len(jobs)) * measured_s))
+        moved = job.split(min(job.most_bytes, _speed(job, storage, clients, len(jobs)) * measured_s))
         reads, writes = moved.read / job.blocks[READ], moved.written / job.blocks[WRITE]
         # Each operation in flight waits for the storage before the next.
         waited_s = reads * storage.read_latency_s + writes * (storage.sync_latency_s if job.syncs_each else 0.0)
@@ -445,18 +444,7 @@ def _is_merged(job: FioJob) -> bool:
 
 def _lasts_s(job: FioJob, storage: Storage, clients: Clients, together: int = 1) -> float:
     """Return the expected seconds of one of the jobs that run `together`."""
-    return min(_longest_s(job), _moved(job) / _speed(job, storage, clients, together))
-
-
-def _longest_s(job: FioJob) -> float:
-    """Return the seconds after which a job ends in any case: its runtime, and its ramp, which that does not include."""
-    runtime_s = job.seconds("runtime")
-    return runtime_s + job.seconds("ramp_time") if runtime_s else math.inf
-
-
-def _moved(job: FioJob) -> float:
-    """Return the bytes after which a job ends; infinite if only a time ends it."""
-    return math.inf if job.is_on("time_based") and job.seconds("runtime") else job.moved_bytes
+    return min(job.longest_s, job.most_bytes / _speed(job, storage, clients, together))
 
 
 def _job_of(params: Params, storage: Storage | None = None) -> FioJob:
