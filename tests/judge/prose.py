@@ -46,6 +46,35 @@ def rule(*subjects: str, source: str, more: tuple[str, ...] = ()) -> Callable[[C
     return added
 
 
+def measured(
+    path: str, least: int, most: int, *subjects: str, source: str, size: Callable[[Any], int] = len, default: Any = None
+) -> None:
+    """Add a rule: what stands at a path, or else the default, has a size from `least` to `most`."""
+
+    @rule(*subjects, source=source)
+    def check(properties: dict[str, Any]) -> Iterator[str]:
+        value = _at(path, properties, default)
+        if value is not None and not least <= size(value) <= most:
+            yield f"{path}: {size(value)} is not from {least} to {most:,}"
+
+
+def named(path: str, pattern: str, *subjects: str, source: str) -> None:
+    """Add a rule: a text, where it is there, matches a pattern."""
+
+    @rule(*subjects, source=source)
+    def check(properties: dict[str, Any]) -> Iterator[str]:
+        text = _at(path, properties, None)
+        if text is not None and not re.fullmatch(pattern, text):
+            yield f"{path}: {text!r} has other characters than it may have, or is too short or too long"
+
+
+def _at(path: str, properties: dict[str, Any], default: Any) -> Any:
+    node: Any = properties
+    for name in path.split("."):
+        node = node.get(name, {})
+    return default if node == {} else node
+
+
 def refusals_of_resource(name: str, resource: dict[str, Any]) -> Iterator[str]:
     """Yield what the rules refuse of a resource's properties, which hold no functions any more."""
     for one in RULES:
@@ -135,14 +164,6 @@ def gateway_endpoints_have_route_tables_only(properties: dict[str, Any]) -> Iter
             yield f"{name}: is not for endpoints of type {properties.get('VpcEndpointType', 'Gateway')}"
 
 
-@rule("AWS::EC2::LaunchTemplate", source="AWSEC2/latest/APIReference/API_InstanceMetadataOptionsRequest.html")
-def metadata_travels_from_1_to_64_hops(properties: dict[str, Any]) -> Iterator[str]:
-    """The hop limit is from 1 to 64."""
-    hops = properties.get("LaunchTemplateData", {}).get("MetadataOptions", {}).get("HttpPutResponseHopLimit", 1)
-    if not 1 <= int(hops) <= 64:
-        yield f"LaunchTemplateData.MetadataOptions.HttpPutResponseHopLimit: {hops} is not from 1 to 64"
-
-
 @rule("AWS::EC2::LaunchTemplate", "ec2:RunInstances", source="AWSEC2/latest/UserGuide/user-data.html")
 def user_data_has_16_kib(request: dict[str, Any]) -> Iterator[str]:
     """User data is base64 and has at most 16 KB before it is encoded."""
@@ -156,19 +177,6 @@ def user_data_has_16_kib(request: dict[str, Any]) -> Iterator[str]:
         return
     if size > 16 * 1024:
         yield f"UserData: has {size} bytes, of 16,384"
-
-
-@rule(
-    "ec2:RunInstances",
-    "ec2:CreateVolume",
-    "ec2:CreateLaunchTemplate",
-    source="AWSEC2/latest/APIReference/API_RunInstances.html",
-)
-def tokens_of_ec2_are_64_ascii_characters(request: dict[str, Any]) -> Iterator[str]:
-    """A client token has at most 64 ASCII characters."""
-    token = request.get("ClientToken", "")
-    if len(token) > 64 or not token.isascii():
-        yield f"ClientToken: {token!r} has more than 64 characters, or others than ASCII's"
 
 
 @rule(
@@ -199,11 +207,18 @@ def volumes_have_what_their_type_allows(request: dict[str, Any]) -> Iterator[str
             yield f"{path}.Iops: is required for {kind}"
 
 
-@rule("ec2:CreateImage", source="AWSEC2/latest/APIReference/API_CreateImage.html")
-def images_are_named_in_few_characters(request: dict[str, Any]) -> Iterator[str]:
-    """Letters, digits and ()[] ./-'@_ only, from 3 to 128 of them."""
-    if not re.fullmatch(r"[a-zA-Z0-9()\[\] ./\-'@_]{3,128}", request.get("Name", "")):
-        yield f"Name: {request.get('Name')!r} has other characters than AMI names may have"
+measured(
+    "LaunchTemplateData.MetadataOptions.HttpPutResponseHopLimit", 1, 64, "AWS::EC2::LaunchTemplate", size=int,
+    source="AWSEC2/latest/APIReference/API_InstanceMetadataOptionsRequest.html",
+)  # fmt: skip
+named(
+    "ClientToken", r"[\x00-\x7f]{0,64}", "ec2:RunInstances", "ec2:CreateVolume", "ec2:CreateLaunchTemplate",
+    source="AWSEC2/latest/APIReference/API_RunInstances.html",
+)  # fmt: skip
+named(
+    "Name", r"[a-zA-Z0-9()\[\] ./\-'@_]{3,128}", "ec2:CreateImage",
+    source="AWSEC2/latest/APIReference/API_CreateImage.html",
+)  # fmt: skip
 
 
 # ======== Tags ========
@@ -256,26 +271,13 @@ def variables_have_4_kb_in_all(properties: dict[str, Any]) -> Iterator[str]:
         yield f"Environment.Variables: have {size} bytes, of 4,096"
 
 
-@rule(FUNCTION, "lambda:CreateFunction", source="lambda/latest/api/API_CreateFunction.html")
-def functions_end_after_15_minutes(properties: dict[str, Any]) -> Iterator[str]:
-    """The maximum Timeout is 900 s, but for functions on Lambda Managed Instances, of which there are none here."""
-    if int(properties.get("Timeout", 3)) > 900:
-        yield f"Timeout: {properties['Timeout']} s is more than 900"
-
-
-@rule(FUNCTION, "lambda:CreateFunction", source="lambda/latest/dg/gettingstarted-limits.html")
-def functions_have_at_most_10_gb(properties: dict[str, Any]) -> Iterator[str]:
-    """Memory is from 128 to 10,240 MB; the model's 32,768 are for Lambda Managed Instances."""
-    if not 128 <= int(properties.get("MemorySize", 128)) <= 10_240:
-        yield f"MemorySize: {properties['MemorySize']} MB is not from 128 to 10,240"
-
-
-@rule("lambda:Invoke", source="lambda/latest/dg/gettingstarted-limits.html")
-def an_invocation_takes_6_mb(request: dict[str, Any]) -> Iterator[str]:
-    """The payload of a synchronous invocation has at most 6 MB."""
-    size = len(request.get("Payload", b""))
-    if size > 6 * 2**20:
-        yield f"Payload: has {size} bytes, of 6 MB"
+# But for functions on Lambda Managed Instances, of which there are none here.
+measured(
+    "Timeout", 1, 900, FUNCTION, "lambda:CreateFunction", size=int, source="lambda/latest/api/API_CreateFunction.html"
+)
+LAMBDA_LIMITS = "lambda/latest/dg/gettingstarted-limits.html"
+measured("MemorySize", 128, 10_240, FUNCTION, "lambda:CreateFunction", size=int, source=LAMBDA_LIMITS)
+measured("Payload", 0, 6 * 2**20, "lambda:Invoke", source=LAMBDA_LIMITS)
 
 
 # ======== IAM ========
@@ -307,25 +309,6 @@ def inline_policies_of_a_role_have_10240_characters(properties: dict[str, Any]) 
 
 
 @rule(
-    "AWS::IAM::ManagedPolicy",
-    source="IAM/latest/UserGuide/reference_iam-quotas.html",
-)
-def managed_policies_have_6144_characters(properties: dict[str, Any]) -> Iterator[str]:
-    """A managed policy has at most 6,144 characters, not counting white space."""
-    size = characters(properties.get("PolicyDocument", {}))
-    if size > 6_144:
-        yield f"PolicyDocument: has {size} characters, of 6,144"
-
-
-@rule("AWS::IAM::Role", source="IAM/latest/UserGuide/reference_iam-quotas.html")
-def trust_policies_have_2048_characters(properties: dict[str, Any]) -> Iterator[str]:
-    """A role's trust policy has at most 2,048 characters in an account that has asked for no more."""
-    size = characters(properties.get("AssumeRolePolicyDocument", {}))
-    if size > 2_048:
-        yield f"AssumeRolePolicyDocument: has {size} characters, of 2,048"
-
-
-@rule(
     "AWS::IAM::Role",
     "AWS::IAM::Policy",
     source="IAM/latest/APIReference/API_PutRolePolicy.html",
@@ -336,6 +319,12 @@ def policies_have_the_characters_of_latin_1(properties: dict[str, Any]) -> Itera
     for path, document in _documents(properties):
         if wrong := set(re.findall("[^\t\n\r\u0020-\u00ff]", json.dumps(document, ensure_ascii=False))):
             yield f"{path}: has {''.join(sorted(wrong))!r}"
+
+
+IAM_QUOTAS = "IAM/latest/UserGuide/reference_iam-quotas.html"
+measured("PolicyDocument", 0, 6_144, "AWS::IAM::ManagedPolicy", size=characters, source=IAM_QUOTAS)
+# In an account that has asked for no more.
+measured("AssumeRolePolicyDocument", 0, 2_048, "AWS::IAM::Role", size=characters, source=IAM_QUOTAS)
 
 
 # ======== S3 ========
@@ -364,23 +353,13 @@ def lifecycle_rules_do_something_under_a_name_of_their_own(properties: dict[str,
                 yield f"{path}.{name}: {days} is not positive"
 
 
-@rule(
-    "s3:PutObject", "s3:GetObject", "s3:HeadObject", "s3:DeleteObject", "s3:CreateMultipartUpload",
-    source="AmazonS3/latest/userguide/object-keys.html",
+measured(
+    "Key", 1, 1_024, "s3:PutObject", "s3:GetObject", "s3:HeadObject", "s3:DeleteObject", "s3:CreateMultipartUpload",
+    size=lambda key: len(key.encode()), source="AmazonS3/latest/userguide/object-keys.html",
 )  # fmt: skip
-def keys_have_1024_bytes(request: dict[str, Any]) -> Iterator[str]:
-    """A key has at most 1,024 bytes of UTF-8."""
-    size = len(request.get("Key", "").encode())
-    if not 1 <= size <= 1_024:
-        yield f"Key: has {size} bytes, of 1,024"
-
-
-@rule("s3:DeleteObjects", source="AmazonS3/latest/API/API_DeleteObjects.html")
-def a_thousand_objects_are_deleted_at_once(request: dict[str, Any]) -> Iterator[str]:
-    """From 1 to 1,000 keys."""
-    count = len(request.get("Delete", {}).get("Objects", []))
-    if not 1 <= count <= 1_000:
-        yield f"Delete.Objects: {count} keys are not from 1 to 1,000"
+measured(
+    "Delete.Objects", 1, 1_000, "s3:DeleteObjects", source="AmazonS3/latest/API/API_DeleteObjects.html", default=()
+)
 
 
 # ======== DynamoDB ========
@@ -452,20 +431,15 @@ def _describe_reserved() -> set[str]:
 
 
 # ======== Step Functions, EventBridge, CloudWatch ========
-@rule("AWS::StepFunctions::StateMachine", "stepfunctions:StartExecution", "stepfunctions:CreateStateMachine",
-      source="step-functions/latest/apireference/API_StartExecution.html")  # fmt: skip
-def names_of_machines_and_executions_have_no_special_characters(request: dict[str, Any]) -> Iterator[str]:
-    """No white space, brackets, wildcards, controls and none of \"#%\\^|~`$&,;:/."""
-    name = request.get("StateMachineName", request.get("name", ""))
-    if re.search(r"[\s<>{}\[\]?*\"#%\\^|~`$&,;:/\x00-\x1f\x7f-\x9f\ufffe\uffff\ud800-\udfff]", name):
-        yield f"name: {name!r} has characters that Step Functions refuses"
-
-
-@rule("AWS::StepFunctions::StateMachine", source="step-functions/latest/dg/service-quotas.html")
-def definitions_have_1_mb(properties: dict[str, Any]) -> Iterator[str]:
-    """A definition has at most 1 MB, a quota that nobody can raise; here the smaller of the two meanings of MB."""
-    if len(properties.get("DefinitionString", "").encode()) > 1_000_000:
-        yield "DefinitionString: has more than 1 MB"
+# No white space, brackets, wildcards, controls and none of "#%\^|~`$&,;:/.
+PLAIN = r"[^\s<>{}\[\]?*\"#%\\^|~`$&,;:/\x00-\x1f\x7f-\x9f\ufffe\uffff\ud800-\udfff]*"
+START_EXECUTION = "step-functions/latest/apireference/API_StartExecution.html"
+named("StateMachineName", PLAIN, "AWS::StepFunctions::StateMachine", source=START_EXECUTION)
+named("name", PLAIN, "stepfunctions:StartExecution", "stepfunctions:CreateStateMachine", source=START_EXECUTION)
+named(
+    "DashboardName", r"[A-Za-z0-9_-]{1,255}", "AWS::CloudWatch::Dashboard",
+    source="AmazonCloudWatch/latest/APIReference/API_PutDashboard.html",
+)  # fmt: skip
 
 
 @rule("stepfunctions:StartExecution", source="step-functions/latest/dg/service-quotas.html")
@@ -510,14 +484,6 @@ def patterns_have_lists(properties: dict[str, Any]) -> Iterator[str]:
         yield from judged(properties["EventPattern"], "EventPattern")
     elif "ScheduleExpression" not in properties:
         yield "EventPattern: neither a pattern nor a schedule"
-
-
-@rule("AWS::CloudWatch::Dashboard", source="AmazonCloudWatch/latest/APIReference/API_PutDashboard.html")
-def dashboards_have_names_of_letters_digits_and_dashes(properties: dict[str, Any]) -> Iterator[str]:
-    """At most 255 of A-Z, a-z, 0-9, - and _."""
-    name = properties.get("DashboardName", "dashboard")
-    if not re.fullmatch(r"[A-Za-z0-9_-]{1,255}", name):
-        yield f"DashboardName: {name!r} has other characters"
 
 
 @rule(

@@ -112,14 +112,6 @@ CALLS: dict[str, tuple[str, str, dict[str, str]]] = {
         {"StateMachineName": "name", "DefinitionString": "definition"},
     ),
 }
-# Made of other resources only: they have no value of their own that could be wrong.
-LINKS = {
-    "AWS::EC2::InternetGateway",
-    "AWS::EC2::SubnetRouteTableAssociation",
-    "AWS::EC2::VPCGatewayAttachment",
-    "AWS::S3::BucketPolicy",
-    "AWS::SNS::TopicPolicy",
-}
 
 
 def expanded(template: dict[str, Any], parameters: dict[str, str]) -> dict[str, Any]:

@@ -3,8 +3,6 @@
 import pytest
 from judge import network, template
 
-from aws.storages import fsx, fsx_openzfs
-
 
 @pytest.mark.parametrize("kind", template.NETWORKS)
 def test_instances_reach_what_every_kind_of_mount_needs(kind: str):
@@ -37,13 +35,6 @@ def test_the_stacks_own_subnets_reach_the_internet_the_endpoint_of_s3_and_names_
             for name, resource in resources.items()
         }
         assert network.cut_off(without), needed
-
-
-def test_mounts_by_nfs_3_ask_by_tcp_and_lock_nothing_so_that_no_port_of_udp_is_needed(monkeypatch):
-    monkeypatch.setattr(fsx, "describe", lambda _: {"DNSName": "fs.example"})
-    options = fsx_openzfs.cloud.mount("fs-1", {"nfsVersion": "3"})["options"].split(",")
-
-    assert {"mountproto=tcp", "nolock"} <= set(options)
 
 
 def test_the_servers_of_lustre_reach_the_instances_and_each_other():

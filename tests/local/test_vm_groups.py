@@ -4,7 +4,6 @@ from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
-from judge import network, template
 
 from local.instances.vm import groups, machines
 
@@ -36,29 +35,6 @@ def test_a_connection_needs_a_rule_out_and_a_rule_in(out, into, is_through):
     target = replace(MOUNT_TARGET, groups=(replace(FILES, ingress=(replace(FILES_RULE, **into),)),))
 
     assert groups.lets_through(machine, target, 2049) == is_through
-
-
-@pytest.mark.parametrize("kind", template.NETWORKS)
-def test_the_machines_and_the_judge_of_the_network_agree_on_the_template(kind: str):
-    ways = network.ways(template.our_resources(kind))
-
-    def group(name: str) -> groups.Group:
-        def rules(is_out: bool) -> tuple[groups.Rule, ...]:
-            own = [way for way in ways if way.group == name and way.is_out == is_out]
-            return tuple(groups.Rule(p, port, port, frozenset({way.other})) for way in own for p, port in way.ports)
-
-        return groups.Group(name, rules(is_out=False), rules(is_out=True))
-
-    fleet = groups.Interface("10.83.0.7", (group(network.FLEET),))
-    addresses = {"floating": network.FLOATING[kind], "ontap": network.OF_ONTAP, "internet": network.INTERNET}
-    ends = {
-        need.to: ("", addresses[need.to]) if need.to in addresses else (need.to, "") for need in network.NEEDS.values()
-    }
-    for name, address in ends.values():
-        end = groups.Interface(address or "192.0.2.1", (group(name),) if name else None)
-        reached = {port for port in (80, 111, 443, 2049, 7575, 20001, 20003) if groups.lets_through(fleet, end, port)}
-        expected = {port for _, port in network.reached(ways, network.FLEET, name, address)}
-        assert reached == expected & {80, 111, 443, 2049, 7575, 20001, 20003} != set()
 
 
 def test_fsx_is_in_its_groups_but_the_endpoint_of_two_zones_is_in_none():
