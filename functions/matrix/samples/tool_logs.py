@@ -33,11 +33,26 @@ def objects_in(text: str, tool: str, keys: Sequence[str], begins: str) -> list[d
     return objects
 
 
+def _object_of(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object. Raises NotALog if it has two numbers by one name: nobody knows which was measured."""
+    read: dict[str, Any] = {}
+    for key, value in pairs:
+        if isinstance(read.get(key), (int, float)) and read[key] != value:
+            raise NotALog(
+                f"has two values of {json.dumps(key)} in one object: {read[key]} and {json.dumps(value)[:40]}"
+            )
+        read[key] = value
+    return read
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_object_of)
+
+
 def _objects_in(text: str, keys: set[str]) -> Iterator[dict[str, Any]]:
     place = text.find("{")
     while place >= 0:
         try:
-            value, end = json.JSONDecoder().raw_decode(text, place)
+            value, end = _DECODER.raw_decode(text, place)
         except RecursionError as error:
             raise NotALog("is not JSON: its objects are nested too deeply") from error
         except json.JSONDecodeError as error:

@@ -284,6 +284,15 @@ def test_clients_are_rows_and_their_sum_is_none():
     assert [row.jobname for row in rows(json.dumps(clients), "f")] == ["new", "new"]
 
 
+def test_two_numbers_by_one_name_are_refused_and_two_equal_ones_are_not():
+    text = json.dumps(FIO_3)
+    same, other = (text.replace('"iops": 192.0', f'"iops": 192.0, "iops": {iops}') for iops in (192.0, 999_999.0))
+
+    assert rows(same, "f") == rows(text, "f")
+    with pytest.raises(NotALog, match="two values"):
+        rows(other, "f")
+
+
 @pytest.mark.parametrize("text", ["", "terse;3;fio", "{", "{}", '{"jobs": 3}', '{"jobs": [3]}', "[" * 5])
 def test_what_is_not_an_output_of_fio_is_said_to_be_none(text):
     with pytest.raises(NotALog):
