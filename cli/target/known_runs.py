@@ -43,7 +43,7 @@ def unknown_run(message: str, run: str, names: Iterable[str], note: str = "") ->
     known = sorted(dict.fromkeys(names), key=lambda name: not name.startswith(run))
     more = f" and {len(known) - MAX_NAMES} more (`matrix runs`)" if len(known) > MAX_NAMES else ""
     listed = f"the newest runs: {', '.join(known[:MAX_NAMES])}{more}" if known else "there is no run yet"
-    near = meant(run, [*known, "latest"])
+    near = meant(run, [*known, "latest"] if known else ())
     return UnknownRun(message, " ".join(filter(None, [near, "; ".join(filter(None, [loading(run), listed, note]))])))
 
 
