@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from matrix.terms.documents.result import ResultDocument
 from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.grouping import grouped
 from matrix.terms.names import describe_tools, describe_workload, fleet_label
@@ -58,7 +59,7 @@ def describe_failed(summary: SummaryDocument, storages: Mapping[str, str], most:
     of = len(summary["cells"])
     reasons = grouped((reason_of(cell), cell) for cell in missing)
     if len(reasons) == 1 and len(missing) == of > 1:
-        return [f"All {of} cells {missing[0]['state']} for the same reason: {shortened(next(iter(reasons)))}"]
+        return [f"All {of} cells {_end(missing[0])} for the same reason: {shortened(next(iter(reasons)))}"]
     lines = []
     for reason, cells in sorted(reasons.items(), key=lambda each: -len(each[1]))[:most]:
         names = [
@@ -66,10 +67,12 @@ def describe_failed(summary: SummaryDocument, storages: Mapping[str, str], most:
             for cell in cells[:MAX_CELLS]
         ]
         more = [f"{len(cells) - MAX_CELLS} more"] if len(cells) > MAX_CELLS else []
-        lines.append(
-            f"{len(cells)} of {of} cells {cells[0]['state']} ({'; '.join([*names, *more])}): {shortened(reason)}"
-        )
+        lines.append(f"{len(cells)} of {of} cells {_end(cells[0])} ({'; '.join([*names, *more])}): {shortened(reason)}")
     return [*lines, *([f"other reasons: {len(reasons) - most}"] if len(reasons) > most else [])]
+
+
+def _end(cell: ResultDocument) -> str:
+    return "failed" if cell["state"] == "failed" else "not measured"
 
 
 def shortened(reason: str) -> str:
