@@ -295,7 +295,8 @@ def test_a_tool_that_fails_ends_the_cell_with_what_it_said(cloud, instance, make
 
     failed = instance.document("failed.json")
     assert failed["error"] == "ToolFailed"
-    assert "status 3: no such header" in failed["message"]
+    assert failed["message"].startswith("no such header (")
+    assert failed["message"].endswith("ended with status 3)")
     assert not instance.has("done.json")
     assert "ToolFailed" in instance.log()
 

@@ -148,25 +148,16 @@ def test_a_killed_cloud_takes_its_processes_along_and_does_not_stop_the_next(up,
     assert not (workdir / "cloud.json").exists()
 
 
-@pytest.mark.parametrize(
-    ("change", "words"),
-    [
-        (("template.yaml", "ContentUri: layer/", "ContentUri: nowhere/"), "Layer: "),
-        (("machine.asl.json", '"StartAt": "Say"', '"StartAt": "Nope"'), "Missing 'Next' target: Nope"),
-    ],
-)
-def test_a_template_that_cannot_be_deployed_is_one_clear_error(project, change, words):
-    name, old, new = change
-    text = (project / name).read_text()
-    assert old in text
-    (project / name).write_text(text.replace(old, new))
+def test_a_template_that_cannot_be_deployed_is_one_clear_error(project):
+    template = project / "template.yaml"
+    template.write_text(template.read_text().replace("ContentUri: layer/", "ContentUri: nowhere/"))
 
-    process = start_cloud(project / "work", "--template", str(project / "template.yaml"))
+    process = start_cloud(project / "work", "--template", str(template))
     output, errors = process.communicate(timeout=60)
 
     assert process.returncode == 1
     assert output == ""
-    assert words in errors
+    assert "Layer: " in errors
     assert "Traceback" not in errors
     assert not (project / "work" / "cloud.json").exists()
     assert not processes_of(project / "work")
