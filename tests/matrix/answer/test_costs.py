@@ -19,25 +19,37 @@ from matrix.terms.figures import describe_cost
 TEN = {"ebs": {10: 3600.0}, "efs": {10: 7200.0}}
 
 
-def test_a_build_costs_the_rates_of_its_fleet_while_it_works():
+def ten(kind):
+    """The cell of ten builds on a storage, as measured and as planned, and the plan."""
     summary, _, planned = build_run(TEN, spread=0.0)
-    cell = cell_of(summary, "ebs", 10)
-    rates = cell_of(planned, "ebs", 10)["rates_usd"]
+    return cell_of(summary, kind, 10), cell_of(planned, kind, 10), planned
 
-    cost = Bill.of(planned, None).point_cost(cell, cell["points"][0])
+
+def cost_of(cell, planned=None, receipt=None):
+    """The cost of the first point of a cell."""
+    return Bill.of(planned, receipt).point_cost(cell, cell["points"][0])
+
+
+def system_of(cell, planned):
+    return next(each for each in planned["file_systems"] if each["id"] == cell["file_system"])
+
+
+def test_a_build_costs_the_rates_of_its_fleet_while_it_works():
+    cell, as_planned, planned = ten("ebs")
+
+    cost = cost_of(cell, planned)
 
     # Each of ten instances builds for an hour; EBS has no file system to share.
     assert cost.per == "build"
-    assert cost.usd == pytest.approx(sum(rates.values()), rel=1e-6)
+    assert cost.usd == pytest.approx(sum(as_planned["rates_usd"].values()), rel=1e-6)
     assert cost.missing is None
 
 
 def test_a_fleet_that_met_its_quorum_costs_the_instances_that_ran():
-    summary, _, planned = build_run(TEN, spread=0.0)
-    cell = cell_of(summary, "ebs", 10)
+    cell, _, planned = ten("ebs")
     half = cell | {"instances": {"expected": 10, "launched": 5}}
 
-    whole_usd, half_usd = (Bill.of(planned, None).point_cost(each, each["points"][0]).usd for each in (cell, half))
+    whole_usd, half_usd = (cost_of(each, planned).usd for each in (cell, half))
 
     # The same work by five instances, each with its volume, costs half as much per hour.
     assert half_usd == pytest.approx(whole_usd / 2)
@@ -47,14 +59,12 @@ FILLED = {"populate": "fetch", "expectedSeconds": 900}  # as long as a build, so
 
 
 def test_each_instance_with_a_storage_of_its_own_fills_it_beside_its_builds():
-    summary, _, planned = build_run(TEN, spread=0.0)
-    cell = cell_of(summary, "ebs", 10)
-    cell |= {"workload": cell["workload"] | FILLED}
-    hour = sum(cell_of(planned, "ebs", 10)["rates_usd"].values())
+    unfilled, as_planned, planned = ten("ebs")
+    cell = unfilled | {"workload": unfilled["workload"] | FILLED}
+    hour = sum(as_planned["rates_usd"].values())
     measured = cell["points"][0] | {"metrics": cell["points"][0]["metrics"] | {"fetch_s": {"p50": 360.0}}}
-    bill = Bill.of(planned, None)
 
-    expected, seen = (bill.point_cost(cell, point).filling for point in (cell["points"][0], measured))
+    expected, seen = (cost_of(cell | {"points": [point]}, planned).filling for point in (cell["points"][0], measured))
 
     assert (expected.seconds, expected.instances, expected.basis) == (900, 10, "as its matrix expects")
     assert (expected.is_assumed, expected.to_document()["is_assumed"]) == (True, True)
@@ -62,20 +72,19 @@ def test_each_instance_with_a_storage_of_its_own_fills_it_beside_its_builds():
     assert expected.usd / expected.builds == pytest.approx(hour / 4, rel=1e-6)
     assert (seen.seconds, seen.basis) == (360, "as measured")
     assert seen.usd / seen.builds == pytest.approx(hour / 10, rel=1e-6)
-    assert bill.point_cost(cell_of(build_run(TEN)[0], "ebs", 10), cell["points"][0]).filling is None
+    assert cost_of(unfilled, planned).filling is None
 
 
 def test_a_shared_storage_is_filled_once_for_all_and_paid_by_the_receipt():
-    summary, _, planned = build_run(TEN, spread=0.0)
-    cell = cell_of(summary, "efs", 10)
+    cell, as_planned, planned = ten("efs")
     cell |= {"workload": cell["workload"] | FILLED}
-    system = next(each for each in planned["file_systems"] if each["id"] == cell["file_system"])["rates_usd"]["hour"]
-    hour = sum(cell_of(planned, "efs", 10)["rates_usd"].values())
+    system_of(cell, planned)["rates_usd"]["hour"] = system = 2.0
+    hour = sum(as_planned["rates_usd"].values())
     of_cache = {"file_system": cell["file_system"], "cell": "cache", "hours": 0.5}
     lines = [of_cache | {"kind": "instance", "cost_usd": 0.2}, of_cache | {"kind": "volume", "cost_usd": 0.01}]
 
-    expected = Bill.of(planned, None).point_cost(cell, cell["points"][0]).filling
-    paid = Bill.of(planned, {"resources": lines}).point_cost(cell, cell["points"][0]).filling
+    expected = cost_of(cell, planned).filling
+    paid = cost_of(cell, planned, {"resources": lines}).filling
 
     assert (expected.seconds, expected.instances) == (900, 1)
     assert expected.usd == pytest.approx((hour + system) / 4, rel=1e-6)
@@ -86,12 +95,10 @@ def test_a_shared_storage_is_filled_once_for_all_and_paid_by_the_receipt():
 
 
 def test_each_of_several_file_systems_is_filled():
-    cell = cell_of(build_run(TEN, spread=0.0)[0], "efs", 10)
+    cell, *_ = ten("efs")
     cell |= {"workload": cell["workload"] | FILLED}
-    one, two = (
-        Bill.of(None, None).point_cost(cell | {"storage": FSX | several}, cell["points"][0]).filling
-        for several in ({}, {"fileSystems": 2})
-    )
+
+    one, two = (cost_of(cell | {"storage": FSX | several}).filling for several in ({}, {"fileSystems": 2}))
 
     assert (one.instances, two.instances, two.seconds) == (1, 2, one.seconds)
     assert two.usd == pytest.approx(2 * one.usd)
@@ -99,37 +106,31 @@ def test_each_of_several_file_systems_is_filled():
 
 @pytest.mark.parametrize("is_planned", [True, False])
 def test_each_volume_of_a_stripe_is_part_of_the_cost(is_planned):
-    summary, _, planned = build_run(TEN, spread=0.0)
-    cell = cell_of(summary, "ebs", 10)
-    volume_hour = cell_of(planned, "ebs", 10)["rates_usd"]["data_volume_hour"]
+    cell, as_planned, planned = ten("ebs")
+    volume_hour = as_planned["rates_usd"]["data_volume_hour"]
     striped = cell | {"storage": cell["storage"] | {"raid0": 4}}
-    bill = Bill.of(planned if is_planned else None, None)
 
-    one, four = (bill.point_cost(of, of["points"][0]).usd for of in (cell, striped))
+    one, four = (cost_of(each, planned if is_planned else None).usd for each in (cell, striped))
 
     # An hour's build of each instance takes three volumes more for an hour.
     assert four - one == pytest.approx(3 * volume_hour, rel=1e-5)
 
 
 def test_a_shared_file_system_is_part_of_the_cost():
-    summary, _, planned = build_run(TEN, spread=0.0)
-    cell = cell_of(summary, "efs", 10)
-    rates = cell_of(planned, "efs", 10)["rates_usd"]
-    hour = next(one for one in planned["file_systems"] if one["id"] == cell["file_system"])["rates_usd"]["hour"]
+    cell, as_planned, planned = ten("efs")
+    system_of(cell, planned)["rates_usd"]["hour"] = 2.0
+    hour = 10 * sum(as_planned["rates_usd"].values()) + 2.0
 
-    cost = Bill.of(planned, None).point_cost(cell, cell["points"][0])
-
-    assert cost.usd == pytest.approx((10 * sum(rates.values()) + hour) * 2 / 10, rel=1e-6)
+    assert cost_of(cell, planned).usd == pytest.approx(hour * 2 / 10, rel=1e-6)
 
 
 def test_without_a_plan_list_prices_stand_in_and_are_named():
-    summary, _, planned = build_run(TEN, spread=0.0)
-    cell = cell_of(summary, "ebs", 10)
+    cell, _, planned = ten("ebs")
 
-    cost = Bill.of(None, None).point_cost(cell, cell["points"][0])
+    cost = cost_of(cell)
 
     assert cost.basis.startswith("list prices of us-east-1, 20")
-    assert cost.usd == pytest.approx(Bill.of(planned, None).point_cost(cell, cell["points"][0]).usd, rel=1e-3)
+    assert cost.usd == pytest.approx(cost_of(cell, planned).usd, rel=1e-3)
 
 
 def elastic(workload, count=1, **of_point):
@@ -142,24 +143,17 @@ def elastic(workload, count=1, **of_point):
 
 
 def elastic_cost(*arguments, **of_point):
-    cell = elastic(*arguments, **of_point)
-    return Bill.of(None, None).point_cost(cell, cell["points"][0])
+    return cost_of(elastic(*arguments, **of_point))
 
 
 @pytest.mark.parametrize(("launches", "uploads"), [((1, 1), 1), ((1, 2), 2)])
 def test_what_all_repetitions_read_is_made_once_in_each_launch(launches, uploads):
     work = {
-        "type": "command",
-        "name": "c",
-        "command": "true",
-        "objectSize": "1KiB",
-        "objects": 1000,
-        "expectedSeconds": 1,
-    }
+        "type": "command", "name": "c", "command": "true", "objectSize": "1KiB", "objects": 1000, "expectedSeconds": 1,
+    }  # fmt: skip
     fleet = [{"repetition": 1, "launch": launch, "span_s": 1.0, "runs_per_s": 1.0} for launch in launches]
 
-    cell = elastic(work, fleet=fleet) | {"storage": {"type": "s3"}}
-    cost = Bill.of(None, None).point_cost(cell, cell["points"][0])
+    cost = cost_of(elastic(work, fleet=fleet) | {"storage": {"type": "s3"}})
 
     # Of 1,000 requests: 0.005 USD for PUT, and 0.0004 for GET, in both repetitions.
     assert 2 * cost.by_use_usd == pytest.approx(uploads * 0.005 + 2 * 0.0004, rel=1e-2)
@@ -244,7 +238,7 @@ def test_bytes_of_an_uneven_fleet_cost_their_sum_without_the_ramp(mbps, seconds,
     matrix |= {"fleet": [{"instanceType": "m6i.large", "count": len(mbps)}]}
 
     planned, cell = measured(matrix, works, nfs, seconds, ramp_s)
-    cost = Bill.of(planned, None).point_cost(cell, cell["points"][0])
+    cost = cost_of(cell, planned)
 
     moved = 3 * sum(work["p01"]["read_bytes"] for work in works)
     instances = len(mbps) * (0.096 + 0.005 + 20 * 0.08 / 730) * 3 * max(seconds) / 3600
@@ -268,7 +262,7 @@ def test_a_tb_that_is_read_from_efs_elastic_never_costs_less_than_its_price(flee
 
     planned, cell = measured(matrix, works, counters, [took for _, took in fleet], ramp_s)
 
-    assert Bill.of(planned, None).point_cost(cell, cell["points"][0]).usd >= 0.03 * 1e12 / 2**30
+    assert cost_of(cell, planned).usd >= 0.03 * 1e12 / 2**30
 
 
 def test_bytes_that_crossed_zones_are_those_of_the_instances_elsewhere():
@@ -277,7 +271,7 @@ def test_bytes_that_crossed_zones_are_those_of_the_instances_elsewhere():
     cell["fleet"] |= {"placement": [1, 1]}
     whole = {"span_s": 60.0, "read_bytes_per_s": 1e9}
     none, some, unknown = (
-        Bill.of(None, None).point_cost(cell, cell["points"][0] | {"fleet": [whole | fact, {"span_s": None}]})
+        cost_of(cell | {"points": [cell["points"][0] | {"fleet": [whole | fact, {"span_s": None}]}]})
         for fact in ({"crossed_bytes": 0.0}, {"crossed_bytes": 6e9}, {})
     )
 
@@ -355,12 +349,11 @@ def test_a_cost_that_rests_on_assumed_bytes_says_so_and_has_two_digits(counted, 
 
 
 def test_work_of_no_price_or_of_no_known_storage_costs_nothing_that_could_be_said():
-    summary, _, planned = build_run(TEN)
-    cell = cell_of(summary, "ebs", 10)
+    cell, _, planned = ten("ebs")
     idle = cell["points"][0] | {"fleet": [{"repetition": 1, "span_s": 10.0}], "metrics": {}}
 
-    assert Bill.of(planned, None).point_cost(cell, idle) is None
-    assert Bill.of(None, None).point_cost(cell | {"storage": {"type": "tape"}}, cell["points"][0]) is None
+    assert cost_of(cell | {"points": [idle]}, planned) is None
+    assert cost_of(cell | {"storage": {"type": "tape"}}) is None
 
 
 def test_volumes_add_up_and_a_file_system_does_not():
@@ -381,13 +374,8 @@ def test_the_bills_of_all_cells_are_the_receipt_and_a_file_system_is_shared_by_t
     system = cell["file_system"]
 
     def line(name, start, end, usd):
-        return {
-            "file_system": system,
-            "cell": name,
-            "created_at": start,
-            "hours": (end - start) / 3600,
-            "cost_usd": usd,
-        }
+        hours = (end - start) / 3600
+        return {"file_system": system, "cell": name, "created_at": start, "hours": hours, "cost_usd": usd}
 
     # The second cell waited for an instance until it was launched anew: it kept the file system for three hours.
     lines = [
@@ -428,7 +416,7 @@ def test_without_a_receipt_cells_are_billed_as_planned():
     assert sum(usd for usd, _ in billed) == pytest.approx(whole, abs=1e-3)
     # A file system is shared by the planned time of its cells.
     [few, many] = (cell_of(planned, "efs", count) for count in (1, 10))
-    next(each for each in planned["file_systems"] if each["id"] == few["file_system"])["cost_usd"]["expected"] = 7.0
+    system_of(few, planned)["cost_usd"]["expected"] = 7.0
     share = few["expected_s"] / (few["expected_s"] + many["expected_s"])
     assert bill.cell_usd(cell_of(summary, "efs", 1))[0] == pytest.approx(few["cost_usd"]["expected"] + 7.0 * share)
 
