@@ -13,10 +13,38 @@ from matrix.published.yocto_run import yocto_run
 AT_MOST = {"metric": "duration_s", "percentile": 90, "atMost": 4000}
 
 
+def decision_of(run, objective=None):
+    """The decision of a run: its summary, results and plan."""
+    summary, results, planned = run
+    return decide(summary, results=results, objective=objective, bill=Bill.of(planned, None))
+
+
 def decided(seconds, objective=None, **how):
     """The decision of a run of builds."""
-    summary, results, planned = build_run(seconds, **how)
-    return decide(summary, results=results, objective=objective, bill=Bill.of(planned, None)), summary
+    return decision_of(build_run(seconds, **how), objective)
+
+
+def question_of(run, objective=None):
+    """The only question of a run."""
+    [question] = decision_of(run, objective)["questions"]
+    return question
+
+
+def slow_down(run, kind, count, factor):
+    """Multiply each value of a storage by the factor of its instance and repetition."""
+    summary, results, _ = run
+    columns = results[cell_of(summary, kind, count)["id"]]["points"][0]["samples"]
+    columns["metrics"]["duration_s"] = [
+        seconds * factor(instance, repetition)
+        for instance, repetition, seconds in zip(
+            columns["instance"], columns["repetition"], columns["metrics"]["duration_s"], strict=True
+        )
+    ]
+
+
+def fifth(instance):
+    """Whether an instance is one of each five."""
+    return int(instance.removeprefix("i-")) % 5 == 0
 
 
 def codes(candidate):
@@ -39,24 +67,13 @@ def by_storage(question):
     ],
 )
 def test_the_cheapest_that_reaches_the_objective_is_recommended_with_its_margin(seconds, recommended, codes_of):
-    decision, _ = decided({kind: {50: taken} for kind, taken in seconds.items()}, AT_MOST)
-    [question] = decision["questions"]
+    [question] = decided({kind: {50: taken} for kind, taken in seconds.items()}, AT_MOST)["questions"]
     candidates = by_storage(question)
 
     assert {name: each["verdict"]["code"] for name, each in candidates.items()} == codes_of
     taken = candidates.get(recommended, {"cell": None, "value": 4000})
     assert question["recommended"] == taken["cell"]
     assert question["margin"] == (pytest.approx(1 - taken["value"] / 4000) if recommended else None)
-
-
-def counted_in_memory(workload, params):
-    """The first word of each storage on which that work counts as done before it is stored."""
-    summary, results, planned = build_run({"ebs": {1: 3000.0}, "efs": {1: 3800.0}})
-    for cell in summary["cells"]:
-        cell["workload"] = {"type": workload}
-        cell["points"][0]["params"] = params
-    [question] = decide(summary, results=results, bill=Bill.of(planned, None))["questions"]
-    return {storage for storage, each in by_storage(question).items() if each["counts_in_memory"]}
 
 
 @pytest.mark.parametrize(
@@ -69,11 +86,17 @@ def counted_in_memory(workload, params):
     ],
 )
 def test_changes_without_a_sync_count_in_the_memory_of_instances_with_volumes(workload, params, in_memory):
-    assert counted_in_memory(workload, params) == in_memory
+    run = build_run({"ebs": {1: 3000.0}, "efs": {1: 3800.0}})
+    for cell in run[0]["cells"]:
+        cell["workload"] = {"type": workload}
+        cell["points"][0]["params"] = params
+
+    candidates = by_storage(question_of(run))
+    assert {storage for storage, each in candidates.items() if each["counts_in_memory"]} == in_memory
 
 
 def test_a_storage_with_too_few_operations_for_the_objectives_percentile_is_named():
-    summary, results, planned = build_run({"ebs": {1: 3000.0}, "efs": {1: 3800.0}})
+    summary, results, _ = run = build_run({"ebs": {1: 3000.0}, "efs": {1: 3800.0}})
     for cell in (*summary["cells"], *results.values()):
         metrics, columns = cell["points"][0]["metrics"], (cell["points"][0].get("samples") or {}).get("metrics", {})
         for each in (metrics, columns):
@@ -82,24 +105,19 @@ def test_a_storage_with_too_few_operations_for_the_objectives_percentile_is_name
                 if cell["storage"]["type"] == "ebs":
                     each["write_lat_p999_us"] = each["duration_s"]
 
-    decision = decide(
-        summary, results=results, bill=Bill.of(planned, None),
-        objective={"metric": "write_lat_p999_us", "percentile": 50, "atMost": 4000},
-    )  # fmt: skip
+    question = question_of(run, {"metric": "write_lat_p999_us", "percentile": 50, "atMost": 4000})
 
-    [question] = decision["questions"]
     lost = {name: each["lost"] for name, each in by_storage(question).items()}
     assert (question["metric"], lost) == ("write_lat_p999_us", {"EBS": None, "EFS": {"code": "too-few-operations"}})
 
 
 @pytest.mark.parametrize("instances", [1, 4, 50])
 def test_an_objective_for_the_slowest_instance_is_judged_by_the_slowest_value(instances):
-    decision, summary = decided(
-        {"ebs": {instances: 3000.0}, "efs": {instances: 9000.0}}, {**AT_MOST, "percentile": 100}
-    )
+    run = build_run({"ebs": {instances: 3000.0}, "efs": {instances: 9000.0}})
 
-    [question] = decision["questions"]
-    slowest = cell_of(summary, "ebs", instances)["points"][0]["metrics"]["duration_s"]["p100"]
+    question = question_of(run, {**AT_MOST, "percentile": 100})
+
+    slowest = cell_of(run[0], "ebs", instances)["points"][0]["metrics"]["duration_s"]["p100"]
     found = {name: (each["value"], each["verdict"]["code"]) for name, each in by_storage(question).items()}
     assert found["EBS"] == (pytest.approx(slowest), "meets-by-value")
     assert found["EFS"][1] == "misses"
@@ -111,14 +129,13 @@ ON_CREDITS = {"of": "volume IOPS", "counts": "IOPS", "rate": 3000.0, "sustained"
 
 def on_credits_decision(objective):
     """The decision of a run whose EBS builds lived on credits that last for 2,000 s."""
-    summary, results, planned = build_run({"ebs": {50: 1000.0}, "efs": {50: 3800.0}})
-    cell_of(summary, "ebs", 50)["bottleneck"]["on_credits"] = {"p01": [ON_CREDITS]}
-    [question] = decide(summary, results=results, objective=objective, bill=Bill.of(planned, None))["questions"]
-    return question, cell_of(summary, "efs", 50)["id"]
+    run = build_run({"ebs": {50: 1000.0}, "efs": {50: 3800.0}})
+    cell_of(run[0], "ebs", 50)["bottleneck"]["on_credits"] = {"p01": [ON_CREDITS]}
+    return question_of(run, objective)
 
 
 def test_what_lives_on_credits_is_recommended_with_that_risk_for_a_job_that_they_outlast():
-    question, _ = on_credits_decision({**AT_MOST, "jobHours": 0.5})
+    question = on_credits_decision({**AT_MOST, "jobHours": 0.5})
 
     ebs = by_storage(question)["EBS"]
     assert question["recommended"] == ebs["cell"]
@@ -126,10 +143,10 @@ def test_what_lives_on_credits_is_recommended_with_that_risk_for_a_job_that_they
 
 
 def test_a_job_that_outlasts_credits_is_decided_by_what_is_sustained():
-    question, efs = on_credits_decision({**AT_MOST, "jobHours": 8})
-    ebs = by_storage(question)["EBS"]
+    question = on_credits_decision({**AT_MOST, "jobHours": 8})
+    ebs, efs = (by_storage(question)[name] for name in ("EBS", "EFS"))
 
-    assert question["recommended"] == efs
+    assert question["recommended"] == efs["cell"]
     # 2,000 s at once and the rest of 8 h at a tenth: 4,680 s of the measured work.
     assert ebs["value"] == pytest.approx(1_000 * 28_800 / 4_680, rel=0.03)
     assert ebs["verdict"]["code"] == "misses"
@@ -215,9 +232,8 @@ def test_fleets_of_two_instance_types_are_two_questions():
 
 
 def test_where_the_tail_is_not_carried_the_median_ranks_and_says_so():
-    few, _ = decided({"ebs": {10: 3000.0}, "efs": {10: 3500.0}})
-    many, _ = decided({"ebs": {60: 3000.0}, "efs": {60: 3500.0}})
-    [of_few], [of_many] = few["questions"], many["questions"]
+    few = build_run({"ebs": {10: 3000.0}, "efs": {10: 3500.0}})
+    of_few, of_many = question_of(few), question_of(build_run({"ebs": {60: 3000.0}, "efs": {60: 3500.0}}))
 
     assert (of_few["why_median"]["code"], of_few["why_median"]["needed"]) == ("too-few-samples", 36)
     assert (of_few["ranked_level"], by_storage(of_few)["EBS"]["ranked"]["level"]) == (50, 50)
@@ -227,20 +243,14 @@ def test_where_the_tail_is_not_carried_the_median_ranks_and_says_so():
     # Of a tail over instances and repetitions.
     assert ranked["confidence"] == 0.8
     # An objective has its own percentile, however few values there are.
-    judged, _ = decided({"ebs": {10: 3000.0}, "efs": {10: 3500.0}}, AT_MOST)
-    assert judged["questions"][0]["ranked_level"] == 90
+    assert question_of(few, AT_MOST)["ranked_level"] == 90
 
 
 def test_the_noise_of_a_third_storage_does_not_change_which_percentile_ranks_two_others():
-    seconds = {"ebs": {40: 3000.0}, "efs": {40: 3500.0}}
-    summary, results, planned = build_run(seconds)
-    columns = results[cell_of(summary, "efs", 40)["id"]]["points"][0]["samples"]
-    columns["metrics"]["duration_s"] = [
-        seconds * repetition
-        for repetition, seconds in zip(columns["repetition"], columns["metrics"]["duration_s"], strict=True)
-    ]
+    run = build_run({"ebs": {40: 3000.0}, "efs": {40: 3500.0}})
+    slow_down(run, "efs", 40, lambda _, repetition: repetition)
 
-    [question] = decide(summary, results=results, bill=Bill.of(planned, None))["questions"]
+    question = question_of(run)
 
     # All instances of a repetition are slow together, so the storage has few independent values, which is its own risk.
     assert "too-few-samples" in codes(by_storage(question)["EFS"])
@@ -260,22 +270,11 @@ def test_a_percentile_of_nobody_knows_how_many_values_ranks_nothing():
     assert (at_fifty["ranked_level"], at_fifty["why_median"]) == (90, None)
 
 
-def slower_tail(summary, results, kind, factor):
-    """A run in which every fifth instance of a storage is slower by a factor, and the median is as it was."""
-    for cell in results.values():
-        if cell["storage"]["type"] == kind:
-            columns = cell["points"][0]["samples"]
-            columns["metrics"]["duration_s"] = [
-                seconds * (factor if int(instance.removeprefix("i-")) % 5 == 0 else 1)
-                for instance, seconds in zip(columns["instance"], columns["metrics"]["duration_s"], strict=True)
-            ]
-    return summary
-
-
 def test_storages_with_equal_medians_are_told_apart_by_the_tail_that_ranks_them():
-    summary, results, _ = build_run({"ebs": {50: 3000.0}, "efs": {50: 3000.0}})
-    [question] = decide(slower_tail(summary, results, "efs", 1.82), results=results)["questions"]
+    run = build_run({"ebs": {50: 3000.0}, "efs": {50: 3000.0}})
+    slow_down(run, "efs", 50, lambda instance, _: 1.82 if fifth(instance) else 1)
 
+    question = question_of(run)
     candidates = by_storage(question)
     assert (question["ranked_level"], candidates["EBS"]["verdict"]["code"]) == (90, "fastest")
     assert candidates["EFS"]["verdict"]["difference"]["code"] == "slower"
@@ -284,7 +283,7 @@ def test_storages_with_equal_medians_are_told_apart_by_the_tail_that_ranks_them(
 def test_what_was_not_measured_is_said_with_what_its_neighbours_let_expect():
     efs = {3: 3990.0, 10: 3010.0, 100: 4000.0, 200: 5000.0, 400: 9000.0}
 
-    decision, _ = decided({"ebs": {3: 3000.0, 200: 3050.0}, "efs": efs})
+    decision = decided({"ebs": {3: 3000.0, 200: 3050.0}, "efs": efs})
     asked = {question["instances"]: question for question in decision["questions"]}
     absences = {count: question["absences"] for count, question in asked.items() if question["absences"]}
 
@@ -312,7 +311,7 @@ def test_what_was_not_measured_is_said_with_what_its_neighbours_let_expect():
     ],
 )
 def test_only_who_leads_by_more_than_5_percent_at_both_neighbours_is_expected_fastest(ebs, efs, is_expected):
-    decision, _ = decided({"ebs": ebs, "efs": efs}, spread=0.001)
+    decision = decided({"ebs": ebs, "efs": efs}, spread=0.001)
     [six] = [question for question in decision["questions"] if question["instances"] == 6]
 
     [absence] = six["absences"]
@@ -332,8 +331,7 @@ def test_a_storage_that_was_never_planned_at_a_size_is_not_a_loser_there():
 
 @pytest.mark.parametrize(("unit", "instances", "repetitions"), [("repetition", 50, 1), ("instance", 2, 3)])
 def test_what_is_not_replicated_tells_nothing_apart(unit, instances, repetitions):
-    decision, _ = decided({"ebs": {instances: 3000.0}, "efs": {instances: 4000.0}}, repetitions=repetitions)
-    [question] = decision["questions"]
+    question = question_of(build_run({"ebs": {instances: 3000.0}, "efs": {instances: 4000.0}}, repetitions=repetitions))
 
     shortages = [{"unit": unit, "count": min(instances, repetitions), "least": 3}]
     assert by_storage(question)["EFS"]["verdict"]["difference"] == {"code": "too-few", "shortages": shortages}
@@ -343,28 +341,27 @@ def test_what_is_not_replicated_tells_nothing_apart(unit, instances, repetitions
 
 
 def test_one_storage_with_its_fleet_put_in_two_ways_is_two_candidates():
-    summary, results, planned = build_run({"ebs": {50: 3000.0}, "efs": {50: 3800.0}})
+    summary, *_ = run = build_run({"ebs": {50: 3000.0}, "efs": {50: 3800.0}})
     elsewhere = json.loads(json.dumps(cell_of(summary, "efs", 50)))
     elsewhere["id"] += "-split"
     elsewhere["fleet"]["placement"] = [1, 1]
     summary["cells"].append(elsewhere)
 
-    [question] = decide(summary, results=results, objective=None, bill=Bill.of(planned, None))["questions"]
-    [whole, split] = [one["storage"] for one in question["candidates"] if one["storage"].startswith("EFS")]
+    [whole, split] = [one["storage"] for one in question_of(run)["candidates"] if one["storage"].startswith("EFS")]
 
     assert split == f"{whole}, split 1:1 over zones"
 
 
 @pytest.mark.parametrize("environment", ["local", "emulated"])
 def test_what_was_not_measured_on_aws_recommends_no_purchase(environment):
-    decision, _ = decided({"ebs": {50: 3000.0}, "efs": {50: 3800.0}}, AT_MOST, environment=environment)
+    decision = decided({"ebs": {50: 3000.0}, "efs": {50: 3800.0}}, AT_MOST, environment=environment)
 
     assert decision["is_recommendation"] is False
     assert decision["questions"][0]["recommended"] is None
 
 
 def test_a_cell_that_failed_stands_among_the_losers_with_its_reason():
-    decision, _ = decided({"ebs": {1: 3000.0, 50: 3000.0}, "efs": {1: 3500.0}}, AT_MOST)
+    decision = decided({"ebs": {1: 3000.0, 50: 3000.0}, "efs": {1: 3500.0}}, AT_MOST)
     fifty = next(one for one in decision["questions"] if one["instances"] == 50)
 
     assert by_storage(fifty)["EFS"]["verdict"] == {"code": "lost"}
@@ -373,15 +370,13 @@ def test_a_cell_that_failed_stands_among_the_losers_with_its_reason():
 
 
 def test_a_cell_that_failed_is_missing_only_where_its_own_points_are_compared():
-    summary, results, planned = build_run({"ebs": {1: 3000.0}, "efs": {1: 3500.0}})
+    summary, *_ = run = build_run({"ebs": {1: 3000.0}, "efs": {1: 3500.0}})
     other = json.loads(json.dumps(cell_of(summary, "efs", 1)))
     other |= {"id": "other", "state": "failed", "error": {"name": "FleetFailed", "message": "nobody came"}}
     other["points"][0]["params"] = {"parallel": 99}
     summary["cells"].append(other)
 
-    [question] = decide(summary, results=results, bill=Bill.of(planned, None))["questions"]
-
-    assert [candidate["lost"] for candidate in question["candidates"]] == [None, None]
+    assert [candidate["lost"] for candidate in question_of(run)["candidates"]] == [None, None]
 
 
 def test_published_builds_are_decided_by_their_percentiles_and_a_suspect_row_never_wins():
@@ -396,15 +391,10 @@ def test_published_builds_are_decided_by_their_percentiles_and_a_suspect_row_nev
 
 
 def test_a_storage_that_is_first_by_its_median_is_named_with_its_slow_tail():
-    summary, results, planned = build_run({"ebs": {10: 98.0}, "efs": {10: 90.0}})
-    columns = results[cell_of(summary, "efs", 10)["id"]]["points"][0]["samples"]
-    slow = sorted(set(columns["instance"]))[:2]
-    columns["metrics"]["duration_s"] = [
-        value * (10 if instance in slow else 1)
-        for instance, value in zip(columns["instance"], columns["metrics"]["duration_s"], strict=True)
-    ]
+    run = build_run({"ebs": {10: 98.0}, "efs": {10: 90.0}})
+    slow_down(run, "efs", 10, lambda instance, _: 10 if fifth(instance) else 1)
 
-    [question] = decide(summary, results=results, objective=None, bill=Bill.of(planned, None))["questions"]
+    question = question_of(run)
 
     assert question["ranked_level"] == 50
     [tail] = [risk for risk in by_storage(question)["EFS"]["risks"] if risk["code"] == "slow-tail"]
@@ -414,12 +404,12 @@ def test_a_storage_that_is_first_by_its_median_is_named_with_its_slow_tail():
 
 
 def test_a_fleet_that_met_only_its_quorum_is_not_ranked_and_the_answer_says_so():
-    summary, results, planned = build_run({"ebs": {20: 3000.0}, "efs": {20: 2000.0}})
-    cell_of(summary, "efs", 20)["instances"] = {"expected": 20, "launched": 10}
+    run = build_run({"ebs": {20: 3000.0}, "efs": {20: 2000.0}})
+    cell_of(run[0], "efs", 20)["instances"] = {"expected": 20, "launched": 10}
 
-    [question] = decide(summary, results=results, objective=AT_MOST, bill=Bill.of(planned, None))["questions"]
+    question = question_of(run, AT_MOST)
 
-    assert question["recommended"] == cell_of(summary, "ebs", 20)["id"]
+    assert question["recommended"] == by_storage(question)["EBS"]["cell"]
     assert by_storage(question)["EFS"]["lost"] == {"code": "quorum", "ran": 10, "count": 20}
 
 
