@@ -118,13 +118,13 @@ def sizes_of(sizes: Sizes, number: int, workers: int, count: int) -> Iterator[in
 
 def act_of(plan: dict[str, Any], number: int, directory: int, *, is_emulated: bool) -> Act:
     """Return the action of the phase on one file."""
-    sizes, is_drawn = Sizes(plan["file_bytes"], plan.get("sizes", "")), "sizes" in plan
-    each = sizes_of(sizes, number, plan["threads"], plan["counts"][number]) if is_drawn else None
+    sizes = Sizes(plan["file_bytes"], plan["sizes"])
+    each = sizes_of(sizes, number, plan["threads"], plan["counts"][number])
     is_stored_each = plan["sync"] == "each" and not is_emulated
     acts: dict[str, Act] = {
         "create": creating(os.urandom(sizes.largest), is_stored_each, each),
         "stat": cast("Act", os.stat),
-        "open-read": reading(sizes.largest, each),
+        "open-read": reading(each),
         "rename": lambda name: os.rename(name, name + SECOND_NAME),  # noqa: PTH104 pathlib would be the tool's time
         "delete": os.unlink,
     }
@@ -140,15 +140,15 @@ def act_of(plan: dict[str, Any], number: int, directory: int, *, is_emulated: bo
     return act_and_store
 
 
-def creating(content: bytes, is_stored: bool, sizes: Iterator[int] | None = None) -> Act:
-    """Create a file, write its content, or as much of it as the next of `sizes`, and sync it if required."""
+def creating(content: bytes, is_stored: bool, sizes: Iterator[int]) -> Act:
+    """Create a file, write as much of the content as the next of `sizes`, and sync it if required."""
     open_, write, close, flags, whole = os.open, os.write, os.close, CREATE, memoryview(content)
 
     def create_empty(name: bytes) -> None:
         close(open_(name, flags, 0o666))
 
     def create(name: bytes) -> None:
-        part = whole if sizes is None else whole[: next(sizes)]
+        part = whole[: next(sizes)]
         file = open_(name, flags, 0o666)
         try:
             if part and write(file, part) != len(part):
@@ -161,12 +161,12 @@ def creating(content: bytes, is_stored: bool, sizes: Iterator[int] | None = None
     return create if content or is_stored else create_empty
 
 
-def reading(most: int, sizes: Iterator[int] | None = None) -> Act:
-    """Open a file and read it to its end: of `most` bytes, or of the next of `sizes`."""
+def reading(sizes: Iterator[int]) -> Act:
+    """Open a file and read it to its end, which is that of the next of `sizes`."""
     open_, read, close, flags = os.open, os.read, os.close, os.O_RDONLY
 
     def read_whole(name: bytes) -> None:
-        size = most if sizes is None else next(sizes)
+        size = next(sizes)
         file = open_(name, flags)
         try:
             content = read(file, size + 1)

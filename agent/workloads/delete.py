@@ -105,6 +105,7 @@ def _engine(job: Job, step: Step, directories: list[str], workspace: Workspace) 
     plan = {
         "phase": "delete",
         "file_bytes": params["file_bytes"],
+        "sizes": "",
         "stonewall": "none",
         "at_most_s": None,
         "threads": workers,

@@ -65,7 +65,7 @@ def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
     workers = files.workers_of(params["phase"])
     plan = {
         **{name: params[name] for name in ("phase", "file_bytes", "stonewall", "at_most_s")},
-        **{name: params[name] for name in ("sizes",) if name in params},
+        "sizes": params.get("sizes", ""),
         "threads": workers,
         "directories": files.directories[:workers],
         "prefix": files.prefix,

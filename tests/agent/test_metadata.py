@@ -167,7 +167,8 @@ def test_a_change_counts_when_sync_says_so_and_a_look_needs_none(tmp_path, monke
     is_folder = lambda file: stat.S_ISDIR(os.fstat(file).st_mode)  # noqa: E731
     monkeypatch.setattr(os, "fsync", lambda file: synced.append("directory" if is_folder(file) else "file"))
     plan = {
-        **params_of(phase, sync=sync), "prefix": "", "directories": [str(tmp_path)], "counts": [2], "renamed": [0],
+        **params_of(phase, sync=sync), "sizes": "", "prefix": "", "directories": [str(tmp_path)], "counts": [2],
+        "renamed": [0],
     }  # fmt: skip
     if phase != "create":
         for number in range(2):
