@@ -42,6 +42,17 @@ def slow_down(run, kind, count, factor):
     ]
 
 
+def make_rates(run):
+    """Turn the seconds of a run into a rate: of two storages the same one is better."""
+    summary, results, _ = run
+    for document in (*summary["cells"], *results.values()):
+        for point in document["points"]:
+            for metric in point["metrics"].values():
+                metric |= {"higher_is_better": True, "unit": "files/s"}
+            for values in point.get("samples", {"metrics": {}})["metrics"].values():
+                values[:] = [1e7 / seconds for seconds in values]
+
+
 def fifth(instance):
     """Whether an instance is one of each five."""
     return int(instance.removeprefix("i-")) % 5 == 0
@@ -213,6 +224,17 @@ def test_without_single_values_a_percentile_has_the_interval_and_the_doubt_of_it
     assert candidate["verdict"]["bound"] == bound
 
 
+def test_without_single_values_a_rate_is_bounded_by_its_lowest():
+    summary, _, _ = build_run({"ebs": {50: 3000.0}})
+    rates = {"p0": 1.0, "p10": 4.0, "p50": 5.0, "p100": 9.0, "n": 100}
+    metric = {"unit": "files/s", "primary": True, "higher_is_better": True} | rates
+    summary["cells"][0]["points"][0] |= {"metrics": {"duration_s": metric}, "fleet": []}
+
+    [candidate] = decide(summary, objective={"metric": "duration_s", "atLeast": 3})["questions"][0]["candidates"]
+
+    assert (candidate["value"], candidate["verdict"]["bound"]) == (4.0, 1.0)
+
+
 def test_the_time_of_the_whole_fleet_stands_beside_a_percentile_that_differs_by_a_tenth():
     summary, results, _ = build_run({"ebs": {50: 3000.0}}, spread=0.0)
     [cell] = summary["cells"]
@@ -310,9 +332,13 @@ def test_what_was_not_measured_is_said_with_what_its_neighbours_let_expect():
         ({1: 3000.0, 12: 3000.0}, {1: 4000.0, 6: 4000.0, 12: 4000.0}, False),  # not replicated at 1
     ],
 )
-def test_only_who_leads_by_more_than_5_percent_at_both_neighbours_is_expected_fastest(ebs, efs, is_expected):
-    decision = decided({"ebs": ebs, "efs": efs}, spread=0.001)
-    [six] = [question for question in decision["questions"] if question["instances"] == 6]
+@pytest.mark.parametrize("is_rate", [False, True])
+def test_only_who_leads_by_more_than_5_percent_at_both_neighbours_is_expected_fastest(ebs, efs, is_expected, is_rate):
+    run = build_run({"ebs": ebs, "efs": efs}, spread=0.001)
+    if is_rate:
+        make_rates(run)
+
+    [six] = [question for question in decision_of(run)["questions"] if question["instances"] == 6]
 
     [absence] = six["absences"]
     assert absence["is_expected_ahead"] is is_expected
