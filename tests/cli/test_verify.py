@@ -8,11 +8,12 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
+from unittest.mock import Mock
 
 import pytest
-from botocore.exceptions import ClientError
 from judge import definition
 from support.grants import granted
+from support.refusals import refusal, refusing
 
 from cli.messages.errors import CommandError, ExitCode
 from cli.target.deployment import Deployment
@@ -47,13 +48,8 @@ class Account(Deployment):
 
 def stack(outputs=OUTPUTS, sources=SOURCES, **answers):
     """The stack `mine`; each answer is a service with its operations."""
-    listed = [{"LogicalResourceId": name, "PhysicalResourceId": f"mine-{name}-1"} for name in
-              ("LaunchFleetFunction", "LaunchFleetRole", "ResultsBucket", "PlanLogGroup")]  # fmt: skip
     services = {
-        "cloudformation": {
-            "get_paginator": lambda _: pages_of({"StackResourceSummaries": listed}),
-            "describe_stacks": lambda **_: {"Stacks": [{}]},
-        },
+        "cloudformation": described() | resources("LaunchFleetFunction", "LaunchFleetRole", "ResultsBucket"),
         "lambda": {"get_function_configuration": lambda **_: {
             "Environment": {"Variables": {"SUBNET_IDS": "subnet-a,subnet-b", "LAUNCH_TEMPLATE_ID": "lt-1"}}}},
     }  # fmt: skip
@@ -63,23 +59,24 @@ def stack(outputs=OUTPUTS, sources=SOURCES, **answers):
     return Stack(Account("aws", "mine", "eu-west-1", clients, outputs), sources)
 
 
-def pages_of(*listed):
-    """A paginator with these pages."""
-    return SimpleNamespace(paginate=lambda **_: listed)
+def described(**parameters):
+    """CloudFormation's answer about a stack with these parameters."""
+    listed = [{"ParameterKey": name, "ParameterValue": value} for name, value in parameters.items()]
+    return {"describe_stacks": lambda **_: {"Stacks": [{"Parameters": listed}]}}
 
 
-def refusal(code, message="no", operation="RunInstances"):
-    """An error of AWS."""
-    return ClientError({"Error": {"Code": code, "Message": message}}, operation)
+def resources(*names):
+    """Its answer about the resources of the stack."""
+    listed = [{"LogicalResourceId": name, "PhysicalResourceId": f"mine-{name}-1"} for name in names]
+    pages = SimpleNamespace(paginate=lambda **_: [{"StackResourceSummaries": listed}])
+    return {"get_paginator": lambda _: pages}
 
 
-def raising(error):
-    """An operation that is refused."""
-
-    def refuse(**_):
-        raise error
-
-    return refuse
+def validating(result, *diagnostics, partition="aws"):
+    """Step Functions, which judges each definition so."""
+    answer = {"result": result, "diagnostics": list(diagnostics), "truncated": False}
+    validate = Mock(return_value=answer)
+    return {"validate_state_machine_definition": validate, "meta": SimpleNamespace(partition=partition)}
 
 
 def broken(checks):
@@ -97,28 +94,22 @@ def other(checks):
 
 @pytest.mark.parametrize("partition", ["aws", "aws-us-gov"])
 def test_the_definition_is_asked_about_with_an_arn_in_each_place_that_the_template_fills(partition):
-    asked = []
+    answers = validating("OK", partition=partition)
 
-    def validate(**request):
-        asked.append(request["definition"])
-        return {"result": "OK", "diagnostics": [], "truncated": False}
-
-    answers = {"validate_state_machine_definition": validate, "meta": SimpleNamespace(partition=partition)}
     checks = deployed.definition(stack(stepfunctions=answers))
 
     assert broken(checks) == {}
-    assert "${" not in asked[0]
-    assert f"arn:{partition}:lambda:eu-west-1:123456789012:function:LaunchFleetFunction" in asked[0]
-    assert f'"arn:{partition}:states:::lambda:invoke"' in asked[0]
-    assert definition.problems(json.loads(asked[0])) == []
+    asked = answers["validate_state_machine_definition"].call_args.kwargs["definition"]
+    assert "${" not in asked
+    assert f"arn:{partition}:lambda:eu-west-1:123456789012:function:LaunchFleetFunction" in asked
+    assert f'"arn:{partition}:states:::lambda:invoke"' in asked
+    assert definition.problems(json.loads(asked)) == []
 
 
 def test_a_definition_that_aws_would_refuse_is_broken_with_its_diagnostics():
     problem = {"severity": "ERROR", "code": "SCHEMA_VALIDATION_FAILED", "location": "/States/x", "message": "run twice"}
-    answer = {"result": "FAIL", "diagnostics": [problem]}
 
-    answers = {"validate_state_machine_definition": lambda **_: answer, "meta": SimpleNamespace(partition="aws")}
-    checks = deployed.definition(stack(stepfunctions=answers))
+    checks = deployed.definition(stack(stepfunctions=validating("FAIL", problem)))
 
     [check] = broken(checks).values()
     assert "SCHEMA_VALIDATION_FAILED at /States/x: run twice" in check.seen
@@ -242,7 +233,7 @@ def blocked():
     return {"VpcBlockPublicAccessOptions": {"InternetGatewayBlockMode": "block-bidirectional"}}
 
 
-DENIED = raising(refusal("AccessDeniedException"))
+DENIED = refusing("AccessDeniedException")
 GATEWAY = {"ServiceName": "com.amazonaws.eu-west-1.s3", "VpcEndpointType": "Gateway", "State": "available",
            "RouteTableIds": ["rtb-1"]}  # fmt: skip
 STS = {"ServiceName": "com.amazonaws.eu-west-1.sts", "VpcEndpointType": "Interface", "State": "available",
@@ -322,31 +313,24 @@ def test_what_is_asked_of_optional_roles_is_what_the_template_grants_them():
 
 def test_roles_that_only_some_stacks_have_are_asked_about_where_they_are(monkeypatch, tmp_path):
     names = [*OPTIONAL, "LaunchFleetRole", "ResultsBucket", "RunStateMachine", "StartScheduledRunFunction"]
-    listed = [{"LogicalResourceId": name, "PhysicalResourceId": f"mine-{name}-1"} for name in names]
     given = {"ScheduledMatrix": "schedules/nightly.json", "NotifyTopicArn": "arn:aws:sns:eu-west-1:1:mine"}
-    parameters = [{"ParameterKey": name, "ParameterValue": value} for name, value in given.items()]
-    pages = SimpleNamespace(paginate=lambda **_: [{"StackResourceSummaries": listed}])
 
     checks, asked = simulated(
         monkeypatch, tmp_path,
         lambda action: {"EvalDecision": "implicitDeny" if action == "sns:Publish" else "allowed"},
-        cloudformation={
-            "describe_stacks": lambda **_: {"Stacks": [{"Parameters": parameters}]},
-            "get_paginator": lambda _: pages,
-        },
+        cloudformation=described(**given) | resources(*names),
     )  # fmt: skip
 
     assert {check.what for check in checks} == {*OPTIONAL, "LaunchFleetRole"}
     assert broken(checks)["NotifyRole"].seen == "sns:Publish on arn:aws:sns:eu-west-1:1:mine: implicitDeny"
-    resources = {resource for request in asked for resource in request["ResourceArns"]}
-    assert "arn:aws:s3:::mine-ResultsBucket-1/schedules/nightly.json" in resources
-    assert "arn:aws:lambda:eu-west-1:111122223333:function:mine-StartScheduledRunFunction-1" in resources
+    about = {resource for request in asked for resource in request["ResourceArns"]}
+    assert "arn:aws:s3:::mine-ResultsBucket-1/schedules/nightly.json" in about
+    assert "arn:aws:lambda:eu-west-1:111122223333:function:mine-StartScheduledRunFunction-1" in about
 
 
 @pytest.mark.parametrize("path", ["/", "/benchmarks/"])
 def test_each_call_is_asked_with_the_names_and_tags_of_this_stack(monkeypatch, tmp_path, path):
-    described = {"Stacks": [{"Parameters": [{"ParameterKey": "RolePath", "ParameterValue": path}]}]}
-    answers = {"cloudformation": {"describe_stacks": lambda **_: described}}
+    answers = {"cloudformation": described(RolePath=path)}
     arn = f"arn:aws:iam::111122223333:role{path}mine-LaunchFleetRole-1"
 
     checks, asked = simulated(monkeypatch, tmp_path, lambda _: {"EvalDecision": "allowed"}, **answers)
@@ -448,9 +432,8 @@ OF_LOGS = {"Effect": "Allow", "Principal": {"Service": ["logs.eu-west-1.amazonaw
 
 def of_key(metadata=None, *statements, key=KEY, **kms):
     """The checks of a stack with a key of this description and policy."""
-    parameters = [{"ParameterKey": "KmsKeyArn", "ParameterValue": key}]
     answers = {
-        "cloudformation": {"describe_stacks": lambda **_: {"Stacks": [{"Parameters": parameters}]}},
+        "cloudformation": described(KmsKeyArn=key),
         "kms": {
             "describe_key": lambda **_: {"KeyMetadata": metadata},
             "get_key_policy": lambda **_: {"Policy": json.dumps({"Statement": statements})},
@@ -462,7 +445,7 @@ def of_key(metadata=None, *statements, key=KEY, **kms):
 
 OF_ADMIN = OF_ACCOUNT | {"Principal": {"AWS": "arn:aws:iam::111122223333:role/admin"}}
 ELSEWHERE = OF_LOGS | {"Principal": {"Service": "logs.us-east-1.amazonaws.com"}}
-UNASKED = {"describe_key": raising(refusal("AccessDeniedException", operation="DescribeKey"))}
+UNASKED = {"describe_key": refusing("AccessDeniedException")}
 
 
 @pytest.mark.parametrize(
@@ -491,12 +474,6 @@ def test_a_key_that_is_not_there_or_not_to_be_asked_about_stops_nothing():
 # --- launches ---------------------------------------------------------------------------------------------------------
 
 
-def launched(error):
-    """The checks of dry runs that EC2 answers so."""
-    ssm = {"get_parameter": lambda **_: {"Parameter": {"Value": "ami-1"}}}
-    return list(limits.launches(stack(ec2={"run_instances": raising(error)}, ssm=ssm), PLAN))
-
-
 @pytest.mark.parametrize(
     ("code", "verdict"),
     [
@@ -506,7 +483,11 @@ def launched(error):
     ],
 )
 def test_a_launch_is_tried_in_each_subnet(code, verdict):
-    assert [check.verdict for check in launched(refusal(code))] == [verdict] * 2
+    ssm = {"get_parameter": lambda **_: {"Parameter": {"Value": "ami-1"}}}
+
+    checks = limits.launches(stack(ec2={"run_instances": refusing(code)}, ssm=ssm), PLAN)
+
+    assert [check.verdict for check in checks] == [verdict] * 2
 
 
 # --- expectations -----------------------------------------------------------------------------------------------------
@@ -671,9 +652,7 @@ def test_a_sweep_that_comes_too_early_is_asked_again_for_a_while(monkeypatch, co
 
 
 def test_steps_go_from_free_to_dear_below_one_dollar_and_optional_ones_only_when_asked_for():
-    given = [{"ParameterKey": "ExistingBucket", "ParameterValue": "mine"},
-             {"ParameterKey": "ExistingPrefix", "ParameterValue": "tables"}]  # fmt: skip
-    asked = stack(cloudformation={"describe_stacks": lambda **_: {"Stacks": [{"Parameters": given}]}})
+    asked = stack(cloudformation=described(ExistingBucket="mine", ExistingPrefix="tables"))
     usual, *whole = (steps.steps_of(asked, wanted) for wanted in (None, "fsx", "mountpoint"))
 
     assert [step.usd > 0 for step in usual] == [False] * 6 + [True] * 4
@@ -740,11 +719,7 @@ def test_nobody_is_charged_without_being_asked(cloud, moto_server, monkeypatch, 
 
 
 def test_a_stack_that_is_not_there_ends_red_after_the_definition_with_both_pages(monkeypatch, matrix):
-    good = {
-        "validate_state_machine_definition": lambda **_: {"result": "OK", "diagnostics": []},
-        "meta": SimpleNamespace(partition="aws"),
-    }
-    nothing = stack(outputs={}, stepfunctions=good).deployment
+    nothing = stack(outputs={}, stepfunctions=validating("OK")).deployment
     monkeypatch.setattr("cli.commands.verify.deployment.deployed_stack", lambda *_: nothing)
 
     said = matrix("verify", "--stack", "mine", "--yes", "--json")
