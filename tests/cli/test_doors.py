@@ -100,7 +100,10 @@ def test_a_document_is_read_in_the_encoding_in_which_it_is_checked():
         parse(json.dumps({"a": "\x1b[2J"}).encode("utf-16"), "x.json")
 
 
-@pytest.mark.parametrize("letter", ["\x1b", "\u202e", "\u2066", "\u200b", "\ufeff", "\U000e0041", "\x9b"])
+CONTROL = ["\x00", "\x08", "\x0b", "\x1b", "\x1f", "\x7f", "\x80", "\x9b", "\x9f"]
+
+
+@pytest.mark.parametrize("letter", [*CONTROL, "\u202e", "\u2066", "\u200b", "\ufeff", "\U000e0041"])
 @pytest.mark.parametrize("is_escaped", [True, False])
 def test_a_text_that_nobody_sees_as_it_is_becomes_question_marks(letter, is_escaped):
     text = json.dumps({"a": f"x{letter}y"}, ensure_ascii=is_escaped).encode()
