@@ -2,15 +2,39 @@
 
 import gzip
 import json
+import re
 
+import boto3
 import pytest
-from support.uploaded import upload
 
 from aws.records import bucket
 from aws.results import analysing
+from matrix.samples.file import read_samples
 
 CELL = "efs.touch.m6i.large-x2"
 TOGETHER = "latencies-0000.json.gz"
+STEP = re.compile(r"(p[0-9]+)-r([0-9]+)\.")
+
+
+def upload(instance, raw, beside=None):
+    """Upload raw files of an instance (by name), samples of their steps, and objects beside them; the samples."""
+    names = {}
+    for name in raw:
+        names.setdefault(STEP.match(name).groups(), []).append(f"raw/{name}")
+    samples = [
+        {
+            "point": point, "repetition": int(repetition), "step": step, "started_at": 1.0, "ended_at": 2.0,
+            "metrics": {"duration_s": 1.0}, "raw": of_step,
+        }
+        for step, ((point, repetition), of_step) in enumerate(names.items())
+    ]  # fmt: skip
+    document = {"run": "r", "cell": CELL, "instance": {"id": instance, "type": "m6i.large"}, "samples": samples}
+    text = json.dumps(document).encode()
+    objects = {"samples.json": text, **{f"raw/{name}": body for name, body in raw.items()}, **(beside or {})}
+    for name, body in objects.items():
+        key = f"runs/r/cells/{CELL}/instances/AROA1:{instance}/{name}"
+        boto3.client("s3").put_object(Bucket="results", Key=key, Body=body)
+    return read_samples(text, instance=instance, cell=CELL)
 
 
 def histogram(**bins):
@@ -38,14 +62,13 @@ def gathered(files):
 def test_histograms_of_all_instances_and_repetitions_are_gathered_by_point(stack):
     files = [
         upload(
-            CELL,
             "i-1",
             {
                 "p01-r1.histograms.json": histogram(ns_1000=1),
                 "p01-r2.histograms.json.gz": gzip.compress(histogram(ns_1000=2)),
             },
         ),
-        upload(CELL, "i-2", {"p02-r1.histograms.json": histogram(ns_2000=3), "p02-r1.fio.json": b"{}"}),
+        upload("i-2", {"p02-r1.histograms.json": histogram(ns_2000=3), "p02-r1.fio.json": b"{}"}),
     ]
 
     by_point, warnings = gathered(files)
@@ -57,16 +80,14 @@ def test_histograms_of_all_instances_and_repetitions_are_gathered_by_point(stack
 
 
 def test_an_instance_that_is_not_of_the_fleet_adds_nothing(stack):
-    own = upload(CELL, "i-1", {})
-    upload(
-        CELL, "i-9", {"p01-r1.histograms.json": histogram(ns_1000=1)}, {TOGETHER: together(p01_r1=histogram(ns_1=1))}
-    )
+    own = upload("i-1", {})
+    upload("i-9", {"p01-r1.histograms.json": histogram(ns_1000=1)}, {TOGETHER: together(p01_r1=histogram(ns_1=1))})
 
     assert gathered([own]) == ({}, [])
 
 
 def test_a_histogram_that_cannot_be_read_is_a_warning(stack):
-    files = [upload(CELL, "i-1", {"p01-r1.histograms.json": b"not json"})]
+    files = [upload("i-1", {"p01-r1.histograms.json": b"not json"})]
 
     by_point, warnings = gathered(files)
 
@@ -80,7 +101,7 @@ def test_steps_that_an_instance_has_put_together_are_read_with_one_request(stack
     steps = {f"p01-r{n}.histograms.json": histogram(ns_1000=n) for n in (1, 2, 3)}
     of_two = {"latencies-0000.json.gz": together(p01_r1=histogram(ns_1000=1)),
               "latencies-0001.json.gz": together(p01_r2=histogram(ns_1000=2))}  # fmt: skip
-    files = [upload(CELL, "i-1", steps, of_two)]
+    files = [upload("i-1", steps, of_two)]
     asked = []
     get_bytes = bucket.get_bytes
     monkeypatch.setattr(bucket, "get_bytes", lambda key, *most: asked.append(key) or get_bytes(key, *most))
@@ -107,7 +128,7 @@ def test_steps_that_an_instance_has_put_together_are_read_with_one_request(stack
     ids=["no json", "broken", "too large", "no histograms", "a reading short", "back in time", "no moment"],
 )
 def test_where_what_was_put_together_is_damaged_each_step_is_read_by_itself(stack, damage):
-    files = [upload(CELL, "i-1", {"p01-r1.histograms.json": histogram(ns_1000=7)}, {TOGETHER: damage})]
+    files = [upload("i-1", {"p01-r1.histograms.json": histogram(ns_1000=7)}, {TOGETHER: damage})]
 
     by_point, [warning] = gathered(files)
 
@@ -119,8 +140,8 @@ def test_where_what_was_put_together_is_damaged_each_step_is_read_by_itself(stac
 def test_what_each_instance_counted_of_its_own_steps_is_added_up(stack):
     curve = {"begun_at": 1.0, "seconds": [0, 1], "counted": {"network_sent_bytes": [0, 3e6], "made_up": [0, 9]}}
     beside = {TOGETHER: together({"p01-r1": curve, "p09-r1": curve})}
-    files = [upload(CELL, name, {"p01-r1.fio.json": b"{}"}, beside) for name in ("i-1", "i-2")]
-    upload(CELL, "i-9", {"p01-r1.fio.json": b"{}"}, beside)  # of no fleet
+    files = [upload(name, {"p01-r1.fio.json": b"{}"}, beside) for name in ("i-1", "i-2")]
+    upload("i-9", {"p01-r1.fio.json": b"{}"}, beside)  # of no fleet
 
     over_time = analysing.together_of(analysing.uploads_of("r", CELL), files).over_time
 
@@ -132,7 +153,7 @@ def test_what_each_instance_counted_of_its_own_steps_is_added_up(stack):
 
 def test_only_raw_files_that_a_sample_names_as_its_own_are_read(stack):
     step = {"p01-r1.histograms.json": histogram(ns_1000=1)}
-    file = upload(CELL, "i-1", step, {TOGETHER: together(p01_r1=histogram(ns_1000=1), p09_r1=histogram(ns_9=9))})
+    file = upload("i-1", step, {TOGETHER: together(p01_r1=histogram(ns_1000=1), p09_r1=histogram(ns_9=9))})
     file.samples[0].raw[:0] = ["raw/p01-r2.histograms.json", "../i-2/raw/p01-r1.histograms.json", "job.json"]
 
     by_point, warnings = gathered([file])
@@ -147,7 +168,7 @@ def test_only_raw_files_that_a_sample_names_as_its_own_are_read(stack):
     ids=["none", "a number", "no names", "not there"],
 )
 def test_names_of_raw_files_that_are_none_or_of_what_is_not_there_void_no_sample(stack, raw, refused):
-    file = upload(CELL, "i-1", {"p01-r1.fio.json": b"{}"})
+    file = upload("i-1", {"p01-r1.fio.json": b"{}"})
     sample = file.samples[0].model_dump() | {"raw": raw}
     file = file.model_validate(file.model_dump() | {"samples": [sample]})
 
