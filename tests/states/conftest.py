@@ -13,7 +13,9 @@ import pytest
 from botocore.client import ClientCreator
 from moto import mock_aws
 from moto.servicequotas.models import ServiceQuotasBackend
+from support.function_events import RUN, load_event
 
+import plan_matrix
 from agent_client import carry
 from aws.account import standing
 from aws.ec2 import images
@@ -200,6 +202,13 @@ def until(done: Callable[[], bool], what: str) -> None:
 def context() -> Context:
     """The Lambda context of every invocation here."""
     return Context()
+
+
+@pytest.fixture
+def planned(stack: dict[str, str], context: Context) -> Any:
+    """The plan of the example matrix, as the functions keep it in memory."""
+    plan_matrix.handler(load_event("plan_matrix"), context)
+    return plans.plan_of(RUN)
 
 
 @pytest.fixture

@@ -4,11 +4,13 @@ import re
 import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from unittest.mock import Mock
 
 import boto3
 import pytest
-from botocore.exceptions import ClientError, EndpointConnectionError
+from botocore.exceptions import EndpointConnectionError
 from support.function_events import RUN, load_event
+from support.refusals import refusal, refusing
 
 import admit_cell
 import create_file_system
@@ -20,13 +22,13 @@ from aws.account import prices, standing
 from aws.account import quotas as account
 from aws.ec2 import instances as fleets
 from aws.records import bucket, table
-from aws.records.plans import cell_of, file_system_of, plan_of
+from aws.records.plans import cell_of, file_system_of
 from aws.results import analysing
 from aws.run import budget
 from aws.stack import clock
 from aws.stack.clients import listed
 from aws.teardown import copies, inventory, receipts
-from matrix.check.read import read_matrix
+from matrix.check.read import check_matrix, read_matrix
 from matrix.plan.account import DEFAULTS, account_needs
 from matrix.plan.planning import plan
 from matrix.terms.errors import DeadlinePassed, OverBudget, QuotaExceeded
@@ -34,13 +36,6 @@ from matrix.terms.keys import Board
 from matrix.terms.sentences import error_text
 
 EFS = "efs-elastic"
-
-
-@pytest.fixture
-def planned(stack, context):
-    """A run that is planned."""
-    plan_matrix.handler(load_event("plan_matrix"), context)
-    return plan_of(RUN)
 
 
 def first_cell(plan, file_system=EFS):
@@ -70,12 +65,9 @@ def test_what_is_set_aside_for_one_is_not_there_for_another(planned):
 
 
 def test_a_result_stands_though_its_budget_cannot_be_settled(planned, monkeypatch):
-    def refuse(*_args):
-        raise ClientError({"Error": {"Code": "ThrottlingException", "Message": "slow down"}}, "UpdateItem")
-
     cell = first_cell(planned)
     table.reserve(RUN, f"cell {cell['id']}", 0.6, 1.0)
-    monkeypatch.setattr(budget, "settle_cell", refuse)
+    monkeypatch.setattr(budget, "settle_cell", refusing("ThrottlingException"))
 
     analysing.write_result(cell, analysing.uploads_of(RUN, cell["id"]), [], error={"name": "X", "message": "y"})
 
@@ -179,14 +171,10 @@ def test_what_a_crashed_launch_has_not_noted_is_found_by_its_tags(planned, conte
 
 
 def test_a_file_system_that_was_created_but_not_noted_is_in_the_receipt(planned, context, monkeypatch):
-    def crash(*_, **__):
-        raise RuntimeError("the function died here")
-
-    real = table.record_resource
-    monkeypatch.setattr(table, "record_resource", crash)
-    with pytest.raises(RuntimeError):
-        create_file_system.handler({"run": RUN, "file_system": EFS}, context)
-    monkeypatch.setattr(table, "record_resource", real)
+    with monkeypatch.context() as crashing:
+        crashing.setattr(table, "record_resource", Mock(side_effect=KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            create_file_system.handler({"run": RUN, "file_system": EFS}, context)
     for _ in range(2):
         delete_file_system.handler({"run": RUN, "file_system": EFS}, context)
 
@@ -327,10 +315,8 @@ def test_only_services_that_the_run_was_planned_for_are_asked_for_what_it_has(pl
 
 
 def test_a_service_that_cannot_be_asked_for_copies_is_named_in_the_receipt(planned, monkeypatch):
-    def refuse(_):
-        raise ClientError({"Error": {"Code": "AccessDeniedException", "Message": "no"}}, "ListRecoveryPointsByResource")
-
-    monkeypatch.setattr("aws.storages.efs.impatient_client", refuse)
+    refused = refusing("AccessDeniedException", "ListRecoveryPointsByResource")
+    monkeypatch.setattr("aws.storages.efs.impatient_client", refused)
     table.record_resource(RUN, "efs", "fs-1", file_system=EFS)
 
     receipt = receipts.make(RUN, sweep=None)
@@ -357,7 +343,7 @@ class Quotas:
 
     def _answer(self, value):
         if value is None:
-            raise ClientError({"Error": {"Code": "NoSuchResourceException", "Message": "no"}}, "GetServiceQuota")
+            raise refusal("NoSuchResourceException")
         return {"Quota": {"Value": value}}
 
 
@@ -371,10 +357,17 @@ def test_above_a_quota_nothing_is_written_and_the_execution_fails_by_its_name(st
     assert boto3.client("dynamodb").scan(TableName="table")["Items"] == []
 
 
-def test_every_quota_that_is_too_low_is_named_at_once(planned, monkeypatch):
-    monkeypatch.setattr(account, "impatient_client", lambda _: Quotas(0.0))
+@pytest.mark.parametrize(
+    ("quotas", "refused"),
+    [
+        (Quotas(0.0), r"L-1216C47A.*L-7A658B76.*Nothing was created$"),  # all at once
+        (Quotas(None, default=1.0), r"L-1216C47A.* is 1 vCPUs"),  # which nobody has raised
+    ],
+)
+def test_every_quota_that_is_too_low_is_named(planned, monkeypatch, quotas, refused):
+    monkeypatch.setattr(account, "impatient_client", lambda _: quotas)
 
-    with pytest.raises(QuotaExceeded, match=r"L-1216C47A.*L-7A658B76.*Nothing was created$"):
+    with pytest.raises(QuotaExceeded, match=refused):
         account.check(planned, 4)
 
 
@@ -416,13 +409,6 @@ def test_volumes_of_others_count_against_the_quota_of_their_type(planned, monkey
         account.check(planned, 4)
 
 
-def test_a_quota_that_nobody_has_raised_has_its_default(planned, monkeypatch):
-    monkeypatch.setattr(account, "impatient_client", lambda _: Quotas(None, default=1.0))
-
-    with pytest.raises(QuotaExceeded, match=r"L-1216C47A.* is 1 vCPUs"):
-        account.check(planned, 4)
-
-
 def test_a_quota_that_cannot_be_asked_for_is_a_warning(planned, monkeypatch):
     monkeypatch.setattr(account, "impatient_client", lambda _: Quotas(None))
 
@@ -431,32 +417,18 @@ def test_a_quota_that_cannot_be_asked_for_is_a_warning(planned, monkeypatch):
     assert "NoSuchResourceException" in warning["message"]
 
 
-DENIED = ClientError({"Error": {"Code": "AccessDeniedException", "Message": "no"}}, "GetAccountPlanState")
-UNREACHED = EndpointConnectionError(endpoint_url="https://freetier.us-east-1.api.aws")
+DENIED = refusing("AccessDeniedException")
+UNREACHED = Mock(side_effect=EndpointConnectionError(endpoint_url="https://freetier.us-east-1.api.aws"))
 
 
-class Account:
-    """The two services that know what a whole account may not do."""
-
-    def __init__(self, kind="PAID", mode="off"):
-        self.kind, self.mode = kind, mode
-
-    def get_account_plan_state(self):
-        return self._answer(self.kind, {"accountPlanType": self.kind})
-
-    def describe_vpc_block_public_access_options(self):
-        return self._answer(self.mode, {"VpcBlockPublicAccessOptions": {"InternetGatewayBlockMode": self.mode}})
-
-    @staticmethod
-    def _answer(what, answer):
-        if isinstance(what, Exception):
-            raise what
-        return answer
-
-
-def account_is(monkeypatch, **settings):
-    asked = []
-    monkeypatch.setattr(standing, "impatient_client", lambda *names: asked.append(names) or Account(**settings))
+def account_is(monkeypatch, kind="PAID", mode="off"):
+    """Let the two services that know what a whole account may not do answer so, or by a call of the test."""
+    asked, answer = [], {"accountPlanType": kind, "VpcBlockPublicAccessOptions": {"InternetGatewayBlockMode": mode}}
+    services = Mock(
+        get_account_plan_state=kind if callable(kind) else Mock(return_value=answer),
+        describe_vpc_block_public_access_options=mode if callable(mode) else Mock(return_value=answer),
+    )
+    monkeypatch.setattr(standing, "impatient_client", lambda *names: asked.append(names) or services)
     return asked
 
 
@@ -484,13 +456,14 @@ def test_on_the_free_plan_types_that_are_eligible_are_planned_and_nobody_is_aske
     assert ("freetier", "us-east-1") not in asked
 
 
-@pytest.mark.parametrize("error", [DENIED, UNREACHED])
-def test_an_account_that_cannot_be_asked_is_planned_with_one_warning(planned, monkeypatch, error):
-    account_is(monkeypatch, kind=error, mode=error)
+@pytest.mark.parametrize(
+    ("call", "reason"), [(DENIED, "AccessDeniedException"), (UNREACHED, "EndpointConnectionError")]
+)
+def test_an_account_that_cannot_be_asked_is_planned_with_one_warning(planned, monkeypatch, call, reason):
+    account_is(monkeypatch, kind=call, mode=call)
 
     [message] = of_account(account.check(planned, 4))
 
-    reason = "AccessDeniedException" if error is DENIED else "EndpointConnectionError"
     assert f"the account's plan ({reason}); VPC Block Public Access ({reason})" in message
 
 
@@ -513,19 +486,19 @@ def test_other_partitions_have_no_free_plan_to_ask_for(planned, monkeypatch, reg
     assert asked == [("ec2",)]
 
 
+MATRIX = check_matrix({
+    "name": "m", "storage": [{"type": "efs"}], "workload": [{"type": "touch", "files": 8}],
+    "fleet": [{"instanceType": "m6i.large"}],
+}).matrix  # fmt: skip
+
+
 def test_prices_are_asked_for_until_the_first_call_that_is_not_answered(monkeypatch, stack, caplog):
-    asked = []
+    pricing = Mock(get_products=refusing("AccessDeniedException"))
+    monkeypatch.setattr(prices, "impatient_client", lambda *_: pricing)
 
-    class Pricing:
-        def get_products(self, **request):
-            asked.append(request)
-            raise ClientError({"Error": {"Code": "AccessDeniedException", "Message": "no"}}, "GetProducts")
+    book = prices.book(MATRIX, "eu-west-1")
 
-    monkeypatch.setattr(prices, "impatient_client", lambda *_: Pricing())
-
-    book = prices.book(_matrix(), "eu-west-1")
-
-    assert len(asked) == 1
+    assert pricing.get_products.call_count == 1
     assert book.of_api.prices == {}
     [record] = [record for record in caplog.records if "price book" in record.message]
     assert (record.what, record.levelname) == ("today's prices", "WARNING")
@@ -546,16 +519,7 @@ def test_the_prices_of_the_answer_are_those_of_the_plan(monkeypatch, stack):
 
     monkeypatch.setattr(prices, "impatient_client", lambda *_: Pricing())
 
-    assert prices.book(_matrix(), "eu-west-1").instance_hour("m6i.large").usd == 0.107
-
-
-def _matrix(fleet=None):
-    from matrix.check.read import check_matrix
-
-    return check_matrix({
-        "name": "m", "storage": [{"type": "efs"}], "workload": [{"type": "touch", "files": 8}],
-        "fleet": [{"instanceType": "m6i.large", **(fleet or {})}],
-    }).matrix  # fmt: skip
+    assert prices.book(MATRIX, "eu-west-1").instance_hour("m6i.large").usd == 0.107
 
 
 def test_the_runs_tags_outlive_its_deadline_by_nothing(planned):
