@@ -290,7 +290,7 @@ class CellRates:
     instance_hour: float  # with its public address
     root_volume_hour: float
     data_volume_hour: float  # of one volume: a stripe has several
-    work_volume_hour: float = 0.0
+    work_volume_hour: float  # 0 without one
 
     def to_document(self) -> MachineRates:
         """Return the rates as JSON."""
