@@ -81,7 +81,8 @@ def test_a_shared_storage_is_filled_once_for_all_and_paid_by_the_receipt():
     system_of(cell, planned)["rates_usd"]["hour"] = system = 2.0
     hour = sum(as_planned["rates_usd"].values())
     of_cache = {"file_system": cell["file_system"], "cell": "cache", "hours": 0.5}
-    lines = [of_cache | {"kind": "instance", "cost_usd": 0.2}, of_cache | {"kind": "volume", "cost_usd": 0.01}]
+    lines = [of_cache | {"kind": "volume", "cost_usd": usd} for usd in (0.01, None)]
+    lines += [of_cache | {"kind": "instance", "cost_usd": 0.2}]
 
     expected = cost_of(cell, planned).filling
     paid = cost_of(cell, planned, {"resources": lines}).filling
@@ -166,19 +167,21 @@ NO_BYTES = {"nfs_read_bytes": 0.0, "nfs_write_bytes": 0.0}
     ("way", "counted", "billed_gib"),
     [
         # As the workload counts, 100 GiB were written in a minute, whatever the plan had thought of it.
-        ("write", {}, 100.0),
+        ("write_bytes", {}, 100.0),
         # Reads cost half as much as writes.
-        ("read", {}, 50.0),
+        ("read_bytes", {}, 50.0),
+        # Of work that tells neither from the other all is written.
+        ("bytes", {}, 100.0),
         # The mounts count the clients' caches out: 2 GiB, and 4 KiB for each small write.
-        ("write", NO_BYTES | {"nfs_write_bytes": 2.0 * 2**30}, 2.0),
-        ("write", NO_BYTES | {"nfs_write_bytes": 1.0, "nfs_write_operations": 2.0**19}, 2.0),
+        ("write_bytes", NO_BYTES | {"nfs_write_bytes": 2.0 * 2**30}, 2.0),
+        ("write_bytes", NO_BYTES | {"nfs_write_bytes": 1.0, "nfs_write_operations": 2.0**19}, 2.0),
         # 2**19 requests for metadata are 2 GiB read.
-        ("write", NO_BYTES | {"nfs_other_operations": 2.0**19}, 1.0),
+        ("write_bytes", NO_BYTES | {"nfs_other_operations": 2.0**19}, 1.0),
     ],
 )
 def test_elastic_bytes_are_those_that_were_moved(way, counted, billed_gib):
-    options = {"rw": way, "bs": "1m", "size": "1g", "time_based": 1, "runtime": 60}
-    fleet = [{"repetition": 1, "span_s": 60.0, f"{way}_bytes_per_s": 100 * 2**30 / 60, "counted": counted}]
+    options = {"rw": way.removesuffix("_bytes"), "bs": "1m", "size": "1g", "time_based": 1, "runtime": 60}
+    fleet = [{"repetition": 1, "span_s": 60.0, f"{way}_per_s": 100 * 2**30 / 60, "counted": counted}]
 
     cost = elastic_cost({"type": "fio", **options}, 2, params={"options": options}, fleet=fleet)
 
