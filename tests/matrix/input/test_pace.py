@@ -53,12 +53,14 @@ def test_a_day_long_build_is_polled_less_often():
     work = Work(seconds=86_400, steps=1, instances=2)
 
     assert work.poll_s(least_poll_s([work])) == 118
+    # (0.8 * 25,000 - 50 * 294) / 9 are 588 turns, and each cell's two ends take all of them.
+    assert least_poll_s([work] * 294) is None
 
 
 def test_a_cell_is_looked_at_early_as_often_as_the_history_has_turns_left():
     assert early_looks([(5_000, 60)]) == EARLY_POLLS
     # (0.8 * 25,000 - 50) / 9 are 2,216 turns for one cell; each 60 s until 132,600 s are 2,210, and two at its ends.
-    assert early_looks([(132_600, 60)]) == 4
+    assert early_looks([(132_659, 60)]) == 4
     assert early_looks([(132_900, 60)]) == 0
     # 200 cells: 1,111 turns, of which each has its five.
     assert early_looks([(200, 60)] * 200) == 0

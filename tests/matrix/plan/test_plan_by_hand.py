@@ -50,7 +50,8 @@ def test_polls_are_paid_for_the_time_of_an_instance_and_early_looks_where_a_flee
 def test_filling_a_cache_takes_half_of_boot_and_work_at_least():
     work = BUILD | {"populate": "fetch", "expectedSeconds": 600}
     checked = matrix(storage=[EFS], workload=[work])
-    [cell] = plan(checked).cells
+    made = plan(checked)
+    [cell], [file_system] = made.cells, made.file_systems
 
     filling, seconds, cost = populate(BOOK, [(cell, checked.cells[0])])
 
@@ -58,6 +59,8 @@ def test_filling_a_cache_takes_half_of_boot_and_work_at_least():
     expected = instances_cost(BOOK, FLEET["instanceType"], 1, each_s, work_volume=cell.work_volume)
     assert (filling["cell"], seconds) == (cell.id, each_s)
     assert (cost.low, cost.expected, cost.high) == pytest.approx((expected.low, expected.expected, expected.high))
+    around_s = checked.matrix.storage[0].traits.create_and_delete_s
+    assert file_system.expected_s == pytest.approx(around_s + each_s.expected + cell.expected_s)
     assert populate(BOOK, [(cell, matrix(workload=[work]).cells[0])]) == (None, NOTHING, Cost())
 
 
