@@ -61,6 +61,9 @@ def test_the_bounds_of_few_launches_lie_beyond_all_their_values():
 
     assert low < values.pooled.min()
     assert high > values.pooled.max()
+    # What lies as far apart is decided by one launch more than there are.
+    between = difference(values, launched([2 * launch.table for launch in values.launches]))
+    assert needed([values, values], between, 10.0) == {"launches": 4}
 
 
 def test_a_rate_that_is_half_is_twice_as_slow():

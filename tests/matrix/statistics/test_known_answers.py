@@ -301,7 +301,9 @@ def test_values_that_are_alike_are_worth_their_instances():
     assert independent_n(equal(3.0, 7)) == 7
     assert independent_n(fleet([[value] * 3 for value in range(1, 11)])) == 10
     # Fewer than six instances count once each at most.
-    assert independent_n(fleet(np.random.default_rng(1).normal(size=(5, 20)))) == 5
+    noise = np.random.default_rng(1).normal(size=(6, 20))
+    assert independent_n(fleet(noise[:5])) == 5
+    assert independent_n(fleet(noise)) > 6
     assert independent_n(fleet([[1.0, 2.0, 3.0]])) == 3
     assert independent_n(fleet([[1.0]] * 9)) == 9
     # One of two instances misses a repetition: nothing tells them apart.

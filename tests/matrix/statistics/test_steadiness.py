@@ -39,13 +39,13 @@ def test_a_slow_first_run_is_found_in_durations_and_in_rates():
 
 def test_two_groups_of_instances_are_told_from_two_groups_of_repetitions():
     by_instance, by_repetition = noise(20, 3), noise(20, 4)
-    by_instance[:8] *= 2
+    by_instance[:16] *= np.linspace(0.5, 0.75, 16)[:, None]
     by_repetition[:, 1::2] *= 2
 
     one, two = (steadiness.two_groups(fleet(table)) for table in (by_instance, by_repetition))
 
-    assert (one.code, one.lower["values"], one.upper["values"]) == ("two-groups-of-instances", 36, 24)
-    assert one.upper["median"] == pytest.approx(2 * one.lower["median"], rel=0.05)
+    assert (one.code, one.lower["values"], one.upper["values"]) == ("two-groups-of-instances", 48, 12)
+    assert one.upper["median"] == pytest.approx(1.6 * one.lower["median"], rel=0.05)
     assert two.code == "two-groups-of-repetitions"
 
 
@@ -61,17 +61,6 @@ def test_chance_makes_the_repetitions_of_a_fleet_unsteady_in_one_of_twenty_at_mo
 
     # Medians of ten values that vary by 10 % vary by 4 %; of three such medians some differ by more than 10 %.
     assert np.mean([steadiness.unsteady(values) is not None for values in fleets]) <= 0.08
-
-
-def test_a_slow_repetition_shows_through_instances_that_differ_more():
-    rng = np.random.default_rng(2)
-    slow_third = np.array([1.0, 1.0, 1.15]) * (1 + 0.03 * rng.normal(size=(10, 3)))
-
-    assert steadiness.unsteady(fleet(10 * np.exp(0.5 * rng.normal(size=(10, 1))) * slow_third)) is not None
-
-
-def test_repetitions_that_jump_are_unsteady():
-    assert kinds(noise(5, 4) * [1, 0.9, 1.1, 1.0]) == ["unsteady"]
 
 
 def test_a_wide_interval_says_how_many_more_would_halve_it():
