@@ -88,28 +88,22 @@ def covers(count, trials, *, least=0.92, most=0.97):
     return stats.binom.ppf(0.001, trials, least) <= count <= stats.binom.ppf(0.999, trials, most)
 
 
-def false_differences(shape, instances, repetitions, shared, trials, *, ranked_by=None, seed=3):
-    """How many pairs of fleets of one kind are called different, at a percentile or at the one that ranks them."""
-    rng = np.random.default_rng(seed)
-    shown = 0
-    for _ in range(trials):
-        base, run = (drawn(shape, instances, repetitions, shared, rng) for _ in range(2))
-        level = ranked_by or (
-            90 if all(has_enough_samples(90, independent_n(values)) for values in (base, run)) else 50
-        )
-        between = difference(base, run, level)
-        shown += between.is_shown(between.p_value)
-    return shown
+TRIALS = 200
+SHAPES = (log_normal, bimodal, one_slow)
+SIZES = [(10, 3), (50, 3), (50, 5)]
+PAIRED = [(3, 3), (5, 3), (5, 10), (10, 3), (50, 3)]
+# Between the modes of a small fleet a median is coarse: its interval holds the truth more often than it says.
+COARSE = {(one_slow, 10), (bimodal, 10)}
 
 
-def false_differences_of_launches(shape, launches, between, trials):
-    """How many pairs of cells of one kind, each launched so often, are called different at their medians."""
-    rng = np.random.default_rng(19)
-    shown = 0
-    for _ in range(trials):
-        tested = difference(*(relaunched(shape, 4, 3, launches, rng, between=between) for _ in range(2)))
-        shown += tested.is_shown(tested.p_value)
-    return shown
+def slow(cases):
+    """Cases of `make test-all`, beside some that each commit tries."""
+    return [pytest.param(*case, marks=pytest.mark.slow) for case in cases]
+
+
+def ranked_by(pair):
+    """The percentile that ranks two fleets."""
+    return 90 if all(has_enough_samples(90, independent_n(values)) for values in pair) else 50
 
 
 def in_blocks(launches, hour, rng, *, times=1.0):
@@ -123,25 +117,10 @@ def in_blocks(launches, hour, rng, *, times=1.0):
     ]  # fmt: skip
 
 
-def is_rare(count, trials):
-    """Whether so many false differences are what at most 6 % show."""
-    return count <= stats.binom.ppf(0.999, trials, 0.06)
-
-
-# --- in seconds -------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(("instances", "shared"), [(50, 0.02), (10, 0.05)])
-def test_an_interval_holds_the_truth_though_repetitions_shake_all_instances(instances, shared):
-    rng = np.random.default_rng(7)
-    fleets = [drawn(normal, instances, 3, shared, rng) for _ in range(100)]
-
-    assert covers(held(fleets, 1.0, 50), 100)
-
-
-def test_equal_fleets_are_hardly_ever_called_different_though_repetitions_shake_them():
-    assert is_rare(false_differences(normal, 50, 3, 0.05, 60, ranked_by=50), 60)
-    assert is_rare(false_differences(normal, 4, 3, 0.05, 100, ranked_by=50), 100)
+def is_rare(differences):
+    """Whether no more of these differences between equals are shown than 6 % explain."""
+    shown = sum(each.is_shown(each.p_value) for each in differences)
+    return shown <= stats.binom.ppf(0.999, len(differences), 0.06)
 
 
 def test_a_fifth_is_not_missed():
@@ -151,23 +130,6 @@ def test_a_fifth_is_not_missed():
     between = [difference(base, fleet(1.2 * run.table, is_shared=True)) for base, run in pairs]
 
     assert sum(each.is_shown(each.p_value) for each in between) >= 39
-
-
-@pytest.mark.parametrize(("instances", "repetitions", "launches"), [(4, 3, 3), (1, 1, 5), (4, 3, 10)])
-def test_an_interval_of_launches_holds_the_truth_of_any_launch(instances, repetitions, launches):
-    rng = np.random.default_rng(17)
-    cells = [relaunched(normal, instances, repetitions, launches, rng) for _ in range(200)]
-
-    for level in (50, 90):
-        count = held(cells, truth_of_launch(normal, instances, repetitions, level), level)
-        assert covers(count, 200), (level, count / 200)
-
-
-@pytest.mark.parametrize("launches", [3, 10])
-def test_equal_storages_are_hardly_ever_called_different_though_their_launches_differ(launches):
-    count = false_differences_of_launches(normal, launches, 0.05, 200)
-
-    assert is_rare(count, 200), count / 200
 
 
 @pytest.mark.parametrize("launches", [3, 5, 10])
@@ -187,49 +149,27 @@ def test_the_ratio_of_cells_of_one_run_is_as_sure_as_it_says_though_hours_differ
     assert narrower > 2
 
 
-# --- in minutes -------------------------------------------------------------------------------------------------------
-
-TRIALS = 200
-SIZES = [(10, 3), (50, 3), (50, 5)]
-PAIRED = [(3, 3), (5, 3), (5, 10), (10, 3), (50, 3)]
-# Between the modes of a small fleet a median is coarse: its interval holds the truth more often than it says.
-COARSE = {(one_slow, 10), (bimodal, 10)}
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize(
-    ("shape", "instances", "repetitions", "shared"),
+    ("level", "shape", "instances", "repetitions", "shared"),
     [
-        *((normal, *size, shared) for size in SIZES for shared in (0.0, 0.05)),
-        *((shape, *SIZES[0], 0.05) for shape in (log_normal, bimodal, one_slow)),
-        *((shape, *SIZES[-1], 0.0) for shape in (log_normal, bimodal, one_slow)),
+        (50, normal, 50, 3, 0.02),
+        *slow((50, normal, *size, shared) for size in SIZES for shared in (0.0, 0.05)),
+        *slow((50, shape, *SIZES[0], 0.05) for shape in SHAPES),
+        *slow((50, shape, *SIZES[-1], 0.0) for shape in SHAPES),
+        *slow([(90, normal, 50, 3, 0.0), (90, normal, 50, 5, 0.1), (90, log_normal, 50, 3, 0.05)]),
+        *slow([(90, one_slow, 50, 3, 0.05), (90, one_slow, 100, 3, 0.02)]),
     ],
 )
-def test_intervals_of_the_median_hold_it(shape, instances, repetitions, shared):
+def test_intervals_hold_the_truth_as_often_as_they_say(level, shape, instances, repetitions, shared):
     rng = np.random.default_rng(7)
     fleets = [drawn(shape, instances, repetitions, shared, rng) for _ in range(TRIALS)]
 
-    count = held(fleets, truth(shape, instances, shared, 50), 50)
-
-    assert covers(count, TRIALS, most=0.99 if (shape, instances) in COARSE else 0.97), count / TRIALS
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("shape", "instances", "repetitions", "shared"),
-    [(normal, 50, 3, 0.0), (normal, 50, 5, 0.1), (log_normal, 50, 3, 0.05), (one_slow, 50, 3, 0.05),
-     (one_slow, 100, 3, 0.02)],
-)  # fmt: skip
-def test_intervals_of_the_tail_hold_it_as_often_as_they_say(shape, instances, repetitions, shared):
-    rng = np.random.default_rng(7)
-    fleets = [drawn(shape, instances, repetitions, shared, rng) for _ in range(TRIALS)]
-
-    count = held(fleets, truth(shape, instances, shared, 90), 90)
+    count = held(fleets, truth(shape, instances, shared, level), level)
 
     # From few repetitions the tail of what they share is not seen, so these intervals do not say 95 %.
-    said = {percentile_interval(values, 90).confidence for values in fleets[:3]}
-    assert said == {0.8}
-    assert covers(count, TRIALS, least=min(said), most=0.98), count / TRIALS
+    least, most = (0.8, 0.98) if level == 90 else (0.92, 0.99 if (shape, instances) in COARSE else 0.97)
+    assert {percentile_interval(values, level).confidence for values in fleets[:3]} == {0.8 if level == 90 else 0.95}
+    assert covers(count, TRIALS, least=least, most=most), count / TRIALS
 
 
 @pytest.mark.slow
@@ -256,19 +196,23 @@ def test_an_interval_holds_the_truth_of_its_launch_not_that_of_all_launches():
     assert held(fleets, 1.0, 50) < 0.5 * TRIALS
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("between", "launches"), [(0.0, 3), (0.05, 10)])
-@pytest.mark.parametrize("shape", [log_normal, bimodal, one_slow])
-def test_intervals_of_launches_hold_the_truth_of_any_launch(shape, between, launches):
-    # Where launches hardly differ, the median of ten of two kinds is that of the slow ones in one launch of seven: what
-    # a few launches did not draw is in no interval of theirs.
-    instances = 50 if (shape, between) == (bimodal, 0.0) else 10
+@pytest.mark.parametrize(
+    ("shape", "instances", "repetitions", "launches", "between"),
+    [
+        *((normal, *size, 0.05) for size in ((4, 3, 3), (1, 1, 5), (4, 3, 10))),
+        *slow((shape, 10, 3, 10, 0.05) for shape in SHAPES),
+        # Where launches hardly differ, the median of ten of two kinds is that of the slow ones in one launch of seven:
+        # what a few launches did not draw is in no interval of theirs.
+        *slow([(log_normal, 10, 3, 3, 0.0), (bimodal, 50, 3, 3, 0.0), (one_slow, 10, 3, 3, 0.0)]),
+    ],
+)
+def test_intervals_of_launches_hold_the_truth_of_any_launch(shape, instances, repetitions, launches, between):
     rng = np.random.default_rng(23)
-    cells = [relaunched(shape, instances, 3, launches, rng, between=between) for _ in range(TRIALS)]
+    cells = [relaunched(shape, instances, repetitions, launches, rng, between=between) for _ in range(TRIALS)]
 
-    count = held(cells, truth_of_launch(shape, instances, 3, 50), 50)
-
-    assert covers(count, TRIALS), count / TRIALS
+    for level in (50, 90) if shape is normal else (50,):
+        count = held(cells, truth_of_launch(shape, instances, repetitions, level), level)
+        assert covers(count, TRIALS), (level, count / TRIALS)
 
 
 @pytest.mark.slow
@@ -283,26 +227,28 @@ def test_where_a_median_of_launches_does_not_hold_the_truth_two_groups_are_found
     assert sum(two_groups(values) is not None for values in missing) >= 0.9 * len(missing)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("shape", [log_normal, bimodal, one_slow])
-def test_equal_storages_of_any_shape_are_hardly_ever_called_different(shape):
-    count = false_differences_of_launches(shape, 3, 0.05, TRIALS)
+@pytest.mark.parametrize(("shape", "launches"), [(normal, 3), (normal, 10), *slow((shape, 3) for shape in SHAPES)])
+def test_equal_storages_are_hardly_ever_called_different_though_their_launches_differ(shape, launches):
+    rng = np.random.default_rng(19)
+    pairs = [[relaunched(shape, 4, 3, launches, rng) for _ in range(2)] for _ in range(TRIALS)]
 
-    assert is_rare(count, TRIALS), count / TRIALS
+    assert is_rare([difference(*pair) for pair in pairs])
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
-    ("shape", "instances", "repetitions", "shared"),
+    ("shape", "instances", "repetitions", "shared", "trials"),
     [
-        *((normal, *size, shared) for size in PAIRED for shared in (0.0, 0.05)),
-        *((shape, *size, 0.05) for shape in (bimodal, one_slow) for size in PAIRED[::2]),
+        (normal, 4, 3, 0.05, 100),
+        (normal, 50, 3, 0.05, 60),
+        *slow((normal, *size, shared, TRIALS) for size in PAIRED for shared in (0.0, 0.05)),
+        *slow((shape, *size, 0.05, TRIALS) for shape in (bimodal, one_slow) for size in PAIRED[::2]),
     ],
 )
-def test_equal_fleets_are_called_different_in_six_per_cent_at_most(shape, instances, repetitions, shared):
-    count = false_differences(shape, instances, repetitions, shared, TRIALS)
+def test_equal_fleets_are_called_different_in_six_per_cent_at_most(shape, instances, repetitions, shared, trials):
+    rng = np.random.default_rng(3)
+    pairs = [[drawn(shape, instances, repetitions, shared, rng) for _ in range(2)] for _ in range(trials)]
 
-    assert is_rare(count, TRIALS), count / TRIALS
+    assert is_rare([difference(*pair, ranked_by(pair)) for pair in pairs])
 
 
 @pytest.mark.slow

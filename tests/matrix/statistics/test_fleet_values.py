@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from matrix.statistics.fleet_values import FleetValues
+from matrix.statistics.fleet_values import FleetValues, from_columns
 
 INSTANCES, REPETITIONS = ["a", "b", "c", "d"], [1, 2, 3]
 TABLES = {
@@ -28,3 +28,14 @@ def test_values_that_were_kept_by_rows_are_the_same_again(rows, launch_of):
         values.instances, values.repetitions, values.launch_numbers,
     )  # fmt: skip
     assert np.array_equal(again.table, values.table, equal_nan=True)
+
+
+def test_values_that_are_missing_are_not_counted():
+    values = from_columns(
+        {"instance": ["a", "a", "b"], "repetition": [1, 2, 1], "metrics": {"iops": [1.0, None, 3.0]}},
+        "iops",
+        is_shared=False,
+    )
+
+    assert sorted(values.pooled) == [1.0, 3.0]
+    assert values.instances == ("a", "b")

@@ -92,15 +92,6 @@ def test_an_interval_scales_with_the_values_and_holds_the_estimate(values, facto
     assert (scaled.low, scaled.high) == pytest.approx((interval.low * factor, interval.high * factor), rel=1e-6)
 
 
-@settings(max_examples=15, phases=[Phase.explicit, Phase.generate])
-@given(st.lists(st.floats(-1e4, 1e4), min_size=6, max_size=25))
-def test_values_that_are_not_above_zero_have_an_interval_too(values):
-    interval = percentile_interval(fleet(np.array(values)[:, None]), 50)
-
-    assert interval.low <= np.median(values) + 1e-6
-    assert interval.high >= np.median(values) - 1e-6
-
-
 def test_what_is_left_over_is_what_both_draws_have_beyond_the_two_others_as_drawn(monkeypatch):
     # Of 6 instances and 3 repetitions: as drawn they are 6 * 5/6 and 3 * 2/3, so 7.5 - 5 - 2 = 0.5 is left, once.
     known = {(True, False): 6.0, (False, True): 3.0, (True, True): 7.5}
