@@ -9,7 +9,8 @@ from matrix.answer import bottleneck
 from matrix.answer.decision import decide
 from matrix.answer.results import cell_result, run_summary
 from matrix.plan.planning import plan
-from matrix.report.page import render
+from matrix.report.page import render, view_of
+from matrix.report.view import View
 from matrix.run.receipt import receipt
 from matrix.samples.file import InstanceIdentity, Sample, SampleFile
 from matrix.tables.receipt_text import settled_page
@@ -52,6 +53,18 @@ def build_run(
         left_behind=[],
     )  # fmt: skip
     return summary | ({"receipt": receipt} if receipt else {}), results, planned
+
+
+def built_view(seconds: dict[str, dict[int, float]], *, objective: Document | None = None, **how: Any) -> View:
+    """What a page shows of a run of builds."""
+    summary, results, planned = build_run(seconds, **how)
+    return view_of(summary, results=results, plan=planned, objective=objective)
+
+
+def built_page(seconds: dict[str, dict[int, float]], *, objective: Document | None = None, **how: Any) -> str:
+    """The page of a run of builds."""
+    summary, results, planned = build_run(seconds, **how)
+    return render(summary, results=results, plan=planned, objective=objective)
 
 
 def files_of(

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from support.runs_for_reports import build_run
+from support.runs_for_reports import build_run, built_view
 
 from matrix.published.yocto_run import yocto_run
 from matrix.report.charts import chart as chart_module
@@ -23,8 +23,7 @@ FLEETS = {1: 3000.0, 4: 3600.0}
 
 @pytest.fixture(scope="module")
 def view():
-    summary, results, planned = build_run({"ebs": FLEETS, "efs": FLEETS}, spread=0.0)
-    return view_of(summary, results=results, plan=planned)
+    return built_view({"ebs": FLEETS, "efs": FLEETS}, spread=0.0)
 
 
 def lines(chart):
@@ -52,8 +51,7 @@ def test_of_published_builds_the_whole_fleet_follows_from_the_medians_and_says_s
 
 def test_the_front_joins_what_nothing_beats_in_cost_and_speed_and_sizes_stand_at_the_points():
     # EFS is slower and costs less than a volume for each instance.
-    summary, results, planned = build_run({"ebs": {50: 3000.0, 100: 3010.0}, "efs": {50: 3100.0, 100: 3150.0}})
-    [chart] = costs(view_of(summary, results=results, plan=planned))
+    [chart] = costs(built_view({"ebs": {50: 3000.0, 100: 3010.0}, "efs": {50: 3100.0, 100: 3150.0}}))
 
     drawn = lines(chart)
     assert {row[0] for row in chart.rows if row[5] == "on any fleet"} == {"EBS gp3", "EFS bursting"}
@@ -75,8 +73,7 @@ def test_a_chart_of_costs_leaves_out_fleets_without_a_tail_and_what_is_known_to_
 
 
 def test_charts_draw_no_percentile_that_too_few_samples_carry():
-    summary, results, planned = build_run({"ebs": {1: 3000.0, 40: 3600.0}, "efs": {1: 3100.0, 40: 3700.0}})
-    view = view_of(summary, results=results, plan=planned)
+    view = built_view({"ebs": {1: 3000.0, 40: 3600.0}, "efs": {1: 3100.0, 40: 3700.0}})
     few, many = (
         next(each for each in view.entries if (each.storage, each.instances) == ("EBS gp3", count)) for count in (1, 40)
     )
@@ -165,8 +162,8 @@ def large(monkeypatch):
     """A run of more cells than rows of a chart."""
     for module in (chart_module, percentiles):
         monkeypatch.setattr(module, "MAX_ROWS", 4)
-    summary, results, planned = build_run({"ebs": {count: 3000.0 + count for count in range(2, 8)}}, repetitions=1)
-    return {section.id: section.charts for section in sections(view_of(summary, results=results, plan=planned))}
+    view = built_view({"ebs": {count: 3000.0 + count for count in range(2, 8)}}, repetitions=1)
+    return {section.id: section.charts for section in sections(view)}
 
 
 def test_many_cells_are_several_charts_each_with_an_id_a_title_and_rows_of_its_own(large):

@@ -4,7 +4,7 @@ import re
 from html import unescape
 
 import pytest
-from support.runs_for_reports import TWO_STORAGES, build_run
+from support.runs_for_reports import TWO_STORAGES, build_run, built_page, built_view
 
 from matrix.answer.decision import decide
 from matrix.published.yocto_run import yocto_run
@@ -33,8 +33,7 @@ def published():
 
 
 def test_the_panels_name_who_was_not_there_and_where_it_would_be_first(published):
-    summary, results, planned = build_run(EXPECTED)
-    for view, sizes in ((view_of(summary, results=results, plan=planned), {6}), (published, set())):
+    for view, sizes in ((built_view(EXPECTED), {6}), (published, set())):
         expected = {
             question["instances"]
             for question in view.decision["questions"]
@@ -45,9 +44,7 @@ def test_the_panels_name_who_was_not_there_and_where_it_would_be_first(published
 
 
 def test_storages_that_chance_may_order_are_not_called_fastest():
-    summary, results, planned = build_run({"ebs": {2: 3300.0}, "efs": {2: 3000.0}}, spread=0.05)
-
-    [panel] = panels(view_of(summary, results=results, plan=planned))
+    [panel] = panels(built_view({"ebs": {2: 3300.0}, "efs": {2: 3000.0}}, spread=0.05))
 
     assert "No winner on 2 × m6i.large: EFS bursting (49m 41s) and EBS gp3 (56m 48s) cannot be told apart" in panel
     assert "Open: EFS bursting and EBS gp3 cannot be told apart: " in panel
@@ -72,19 +69,16 @@ def test_where_storages_did_different_work_no_output_names_a_winner():
 
 
 def test_a_storage_alone_wins_nothing_and_an_objective_that_nobody_meets_takes_none():
-    summary, results, planned = build_run({"ebs": {1: 3000.0}})
-    [alone] = panels(view_of(summary, results=results, plan=planned))
-    summary, results, planned = build_run(TWO_STORAGES)
-    too_slow = view_of(summary, results=results, plan=planned, objective={"metric": "duration_s", "atMost": 10})
+    [alone] = panels(built_view({"ebs": {1: 3000.0}}))
+    too_slow = built_view(TWO_STORAGES, objective={"metric": "duration_s", "atMost": 10})
 
     assert "Only EBS gp3 was measured on 1 × m6i.large: P50 50m 12s" in alone
     assert all("No storage reaches P90 of build time at most 10.0s on" in panel for panel in panels(too_slow))
 
 
 def test_no_metric_is_called_by_its_machine_name_where_people_read_and_files_keep_it():
-    summary, results, planned = build_run(TWO_STORAGES)
     objective = {"metric": "duration_s", "atMost": 3500}
-    text = render(summary, results=results, plan=planned, objective=objective)
+    text = built_page(TWO_STORAGES, objective=objective)
     island = re.search(r'id="charts">(.*?)</script>', text, re.DOTALL)[1]
 
     body = re.sub(r"<(script|style)[^>]*>.*?</\1>", "", text, flags=re.DOTALL)
@@ -109,9 +103,7 @@ def test_a_run_of_this_machine_says_so_once_and_has_no_prices():
 
 
 def test_the_matrix_is_copied_and_saved_as_data():
-    summary, results, planned = build_run(TWO_STORAGES)
-
-    heads, *rows = heat_map.rows_of(view_of(summary, results=results, plan=planned))
+    heads, *rows = heat_map.rows_of(built_view(TWO_STORAGES))
 
     assert heads == ["storage", "fleet", "value", "unit", "times_as_slow", "mark"]
     measured = [dict(zip(heads, row, strict=True)) for row in rows if row[2]]

@@ -9,7 +9,7 @@ import pytest
 from support import browser
 from support.browser import CHROMIUM, serious_findings
 from support.disturbance import attempts
-from support.runs_for_reports import build_run, cell_of, swept_page
+from support.runs_for_reports import build_run, built_page, cell_of, swept_page
 
 from matrix.answer.history import KeptRun
 from matrix.published.yocto_run import yocto_run
@@ -182,9 +182,8 @@ def test_a_cell_of_the_matrix_leads_to_its_comparison(opened):
 def test_a_matrix_of_many_columns_takes_the_window_and_can_be_turned(chromium, tmp_path, monkeypatch):
     monkeypatch.setattr(heat_map, "PAPER_COLUMNS", 3)
     sizes = {count: 3000.0 + count for count in range(1, 14)}
-    summary, results, planned = build_run({"ebs": sizes, "efs": sizes}, spread=0.05)
     path = tmp_path / "report.html"
-    path.write_text(render(summary, results=results, plan=planned), encoding="utf-8")
+    path.write_text(built_page({"ebs": sizes, "efs": sizes}, spread=0.05), encoding="utf-8")
     for width, is_turned in ((1440, "false"), (390, "true")):
         page = chromium.new_page(viewport={"width": width, "height": 900})
         page.goto(path.as_uri())
@@ -366,41 +365,28 @@ def test_it_prints_all_charts_in_colours_for_paper_and_no_buttons(opened):
 def test_pages_of_several_runs_are_for_all_people_and_any_screen(chromium, tmp_path, look):
     sizes = {"ebs": {10: 3000.0}, "efs": {10: 3300.0}}
     runs = [KeptRun(build_run(sizes, spread=0.01)[0] | {"run": name}, {}) for name in ("mon", "tue")]
-    pages = {
-        "explore": render_explore([*runs, KeptRun(yocto_run("published-yocto"), {})]),
-    }
-    for name, text in pages.items():
-        path = tmp_path / f"{name}.html"
-        path.write_text(text, encoding="utf-8")
-        page = chromium.new_context(**look).new_page()
-        errors = []
-        page.on("pageerror", lambda error, errors=errors: errors.append(str(error)))
-        page.goto(f"{path.as_uri()}#tables?storage=EFS+bursting")
-        unfold(page)
+    path = tmp_path / "explore.html"
+    path.write_text(render_explore([*runs, KeptRun(yocto_run("published-yocto"), {})]), encoding="utf-8")
+    page = chromium.new_context(**look).new_page()
+    errors = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.goto(f"{path.as_uri()}#tables?storage=EFS+bursting")
+    unfold(page)
 
-        assert page.locator("#tables tbody tr:visible th").all_inner_texts() == ["EFS bursting"] * len(
-            page.locator("#tables tbody tr:visible").all()
-        )
-        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-        assert serious_findings(page) == []
-        assert errors == []
-        page.context.close()
-
-
-def three_fleets_on_two_storages(tmp_path):
-    """The file of a report."""
-    sizes = {1: 3000.0, 2: 3100.0, 4: 3300.0}
-    summary, results, planned = build_run({"ebs": sizes, "efs": sizes}, spread=0.05)
-    path = tmp_path / "report.html"
-    path.write_text(render(summary, results=results, plan=planned), encoding="utf-8")
-    return path
+    assert set(page.locator("#tables tbody tr:visible th").all_inner_texts()) == {"EFS bursting"}
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert serious_findings(page) == []
+    assert errors == []
+    page.context.close()
 
 
 def test_what_a_very_large_page_has_zipped_is_there_once_it_is_wanted(chromium, tmp_path, monkeypatch):
     # Given a page that zips all that it can
     for module, name in ((html, "VERY_LONG"), (page, "MAX_OPEN"), (ranking, "MAX_OPEN"), (ranking, "MAX_PACKED")):
         monkeypatch.setattr(module, name, 0)
-    path = three_fleets_on_two_storages(tmp_path)
+    sizes = {1: 3000.0, 2: 3100.0, 4: 3300.0}
+    path = tmp_path / "report.html"
+    path.write_text(built_page({"ebs": sizes, "efs": sizes}, spread=0.05), encoding="utf-8")
     context = chromium.new_context(viewport=SCREEN)
     shown, problems = context.new_page(), []
     shown.on("pageerror", lambda error: problems.append(str(error)))

@@ -7,7 +7,7 @@ import re
 from html.parser import HTMLParser
 
 import pytest
-from support.runs_for_reports import TWO_STORAGES, build_run, cell_of, swept_page
+from support.runs_for_reports import TWO_STORAGES, build_run, built_page, built_view, cell_of, swept_page
 
 from matrix.answer.decision import decide
 from matrix.published.yocto_run import yocto_run
@@ -17,7 +17,7 @@ from matrix.report.charts.medians import scaling
 from matrix.report.charts.watched import watched
 from matrix.report.html import LONG, Markup, details, tag
 from matrix.report.html_table import html_table
-from matrix.report.page import render, view_of
+from matrix.report.page import render
 from matrix.samples import cloudwatch
 from matrix.storages.metrics import Metric
 from matrix.tables.table import Table
@@ -167,8 +167,7 @@ def test_the_matrix_shows_how_far_each_storage_is_from_the_best_of_its_column(ru
 
 
 def test_the_matrix_says_what_failed_what_chance_may_explain_and_what_stands_alone():
-    summary, results, planned = build_run({"ebs": {1: 3000.0, 10: 3100.0}, "efs": {1: 3010.0}}, spread=0.05)
-    drawn = heat(render(summary, results=results, plan=planned))
+    drawn = heat(built_page({"ebs": {1: 3000.0, 10: 3100.0}, "efs": {1: 3010.0}}, spread=0.05))
 
     assert drawn["EFS bursting"][1] == ("failed", "failed")
     assert drawn["EBS gp3"][1][0] == "alone"
@@ -184,8 +183,7 @@ def test_the_matrix_of_published_builds_has_no_failures_and_marks_what_is_left_o
 
 
 def test_a_run_that_recommends_nothing_says_so_before_it_ranks_and_marks_nothing_to_take():
-    summary, results, planned = build_run(TWO_STORAGES, environment="local")
-    text = body_of(render(summary, results=results, plan=planned))
+    text = body_of(built_page(TWO_STORAGES, environment="local"))
     note = "No storage is recommended: this run ranks folders of one disk"
 
     assert text.index(f'<p class="note">{note}') < text.index('class="rankings"')
@@ -321,8 +319,7 @@ def test_runs_of_which_little_is_known_have_a_page(summary):
 
 
 def test_a_failed_cell_stands_there_with_its_reason():
-    summary, results, planned = build_run({"ebs": {1: 3000.0, 2: 3000.0}, "efs": {1: 3000.0}})
-    read = Page(render(summary, results=results, plan=planned))
+    read = Page(built_page({"ebs": {1: 3000.0, 2: 3000.0}, "efs": {1: 3000.0}}))
 
     assert "Cells without a result" in read.text
     assert "FleetFailed: nobody came" in read.text
@@ -382,9 +379,7 @@ def test_of_many_cells_the_bottlenecks_of_each_storage_stand_first_and_those_of_
 
 
 def test_speed_of_this_machine_is_held_against_no_price_of_aws():
-    summary, results, planned = build_run(TWO_STORAGES, environment="local")
-
-    assert list(costs(view_of(summary, results=results, plan=planned))) == []
+    assert list(costs(built_view(TWO_STORAGES, environment="local"))) == []
 
 
 def receipt_in(text):

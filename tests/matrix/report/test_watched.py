@@ -3,10 +3,9 @@
 from dataclasses import replace
 
 import pytest
-from support.runs_for_reports import build_run
+from support.runs_for_reports import built_view
 
 from matrix.report.charts.watched import Cell, in_charts, note, watched
-from matrix.report.page import view_of
 from matrix.samples import cloudwatch
 from matrix.storages.metrics import Metric
 
@@ -18,8 +17,7 @@ BYTES, COUNT = ("Sum", "bytes"), ("SampleCount", "operations")
 def view():
     """Builds on EBS and EFS, on fleets of 1 and 200."""
     sizes = {1: 3000.0, 200: 3600.0}
-    summary, results, planned = build_run({"ebs": sizes, "efs": sizes}, spread=0.0, repetitions=1)
-    return view_of(summary, results=results, plan=planned)
+    return built_view({"ebs": sizes, "efs": sizes}, spread=0.0, repetitions=1)
 
 
 def entry_of(view, kind, count):
