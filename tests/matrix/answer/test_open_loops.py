@@ -67,8 +67,11 @@ def result_of(cell, p99_ms, done_share=None):
 SLOW, FAST = {100: 1.0, 200: 7.0, 400: 2.0}, {100: 1.0, 200: 2.0, 400: 6.0}
 
 
-def run_of(plan_document, *p99_ms):
-    results = {cell["id"]: result_of(cell, shown) for cell, shown in zip(plan_document["cells"], p99_ms, strict=True)}
+def run_of(plan_document, *p99_ms, done_share=None):
+    results = {
+        cell["id"]: result_of(cell, shown, done_share)
+        for cell, shown in zip(plan_document["cells"], p99_ms, strict=True)
+    }
     summary = run_summary(
         run="r", plan=plan_document, environment="aws", started_at=0.0, finished_at=1.0, results=results, left_behind=[]
     )
@@ -112,13 +115,9 @@ def test_an_instance_above_the_limit_has_a_lower_highest_rate():
 
 def test_a_point_that_fell_behind_is_warned_of_and_marked_wherever_it_is_shown():
     plan_document = planned(limit_ms=None, storages=("only",))
-    [cell] = plan_document["cells"]
-    result = result_of(cell, {100: 1.0, 200: 2.0, 400: 800.0}, {400: 0.775})
-    summary = run_summary(
-        run="r", plan=plan_document, environment="aws", started_at=0.0, finished_at=1.0, results={cell["id"]: result},
-        left_behind=[],
-    )  # fmt: skip
+    summary, results = run_of(plan_document, {100: 1.0, 200: 2.0, 400: 800.0}, done_share={400: 0.775})
 
+    [result] = results.values()
     [warning] = [warning for warning in result["warnings"] if warning["code"] == "behind"]
     assert (warning["points"], warning["metric"]) == (["p03"], "create_lat_p99_us")
     assert warning["share"] == pytest.approx(1 - 310 / 400)

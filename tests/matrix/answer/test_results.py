@@ -33,8 +33,19 @@ def samples(instance, rates, *, start=100.0, warnings=()):
     })  # fmt: skip
 
 
+def analysed(*files, cell=CELL, error=None, **more):
+    """The result of a cell."""
+    return cell_result(cell, files, error=error, actual_s=1.0, **more)
+
+
+def point_of(*files):
+    """The only point of a cell."""
+    [point] = analysed(*files)["points"]
+    return point
+
+
 def test_a_measured_cell_has_percentiles_over_all_instances_and_repetitions():
-    result = cell_result(CELL, [samples("i-1", [10, 20]), samples("i-2", [30, 40])], error=None, actual_s=70.0)
+    result = analysed(samples("i-1", [10, 20]), samples("i-2", [30, 40]))
 
     metric = result["points"][0]["metrics"]["files_per_s"]
     assert (result["state"], metric["n"], metric["expected_n"], metric["primary"]) == ("measured", 4, 4, True)
@@ -45,18 +56,16 @@ def test_a_tail_percentile_that_a_slow_instance_cannot_carry_is_left_out_of_the_
     quick, slow = samples("i-1", [10, 10]), samples("i-2", [10, 10])
     for sample in (*quick.samples, *slow.samples):
         sample.metrics |= {"create_lat_p50_us": 5.0, "create_lat_p999_us": 9.0}
-    assert "create_lat_p999_us" in cell_result(CELL, [quick, slow], error=None, actual_s=1.0)["points"][0]["metrics"]
+    assert "create_lat_p999_us" in point_of(quick, slow)["metrics"]
     del slow.samples[1].metrics["create_lat_p999_us"]
 
-    point = cell_result(CELL, [quick, slow], error=None, actual_s=1.0)["points"][0]
-
-    assert set(point["metrics"]) == {"create_lat_p50_us", "files_per_s"}
+    assert set(point_of(quick, slow)["metrics"]) == {"create_lat_p50_us", "files_per_s"}
 
 
 def test_the_fleets_rate_is_its_whole_work_over_first_start_to_last_end():
     early, late = samples("i-1", [10, 10]), samples("i-2", [10, 10], start=100.5)
 
-    rates = cell_result(CELL, [early, late], error=None, actual_s=1.0)["points"][0]["fleet"]
+    rates = point_of(early, late)["fleet"]
 
     # 20 files; the first starts at 200.0, the last, half a second late, ends at 201.5.
     assert [rate["files_per_s"] for rate in rates] == pytest.approx([20 / 1.5] * 2)
@@ -69,9 +78,7 @@ def test_provenance_says_how_often_an_engine_had_threads_and_how_often_processes
         for sample in file.samples:
             sample.tool.mode = mode
 
-    result = cell_result(CELL, [threads, processes], error=None, actual_s=1.0)
-
-    assert result["provenance"]["workers"] == {"threads": 3, "processes": 1}
+    assert analysed(threads, processes)["provenance"]["workers"] == {"threads": 3, "processes": 1}
 
 
 @pytest.mark.parametrize(
@@ -87,7 +94,7 @@ def test_a_point_says_what_was_done_about_the_caches_before_it(of_samples, said)
     for sample, words in zip(file.samples, of_samples, strict=True):
         sample.caches = words
 
-    assert cell_result(CELL, [file], error=None, actual_s=1.0)["points"][0]["caches"] == said
+    assert point_of(file)["caches"] == said
 
 
 def worked(instance, started_at, ended_at, *, process=None):
@@ -103,7 +110,7 @@ def test_a_ramp_and_the_start_of_programs_are_not_in_the_fleets_rate():
     # Each works from second 203 to 205; their programs ran from 200 to 205.2.
     files = [worked(name, 203.0, 205.0, process=(200.0, 205.2)) for name in ("i-1", "i-2")]
 
-    result = cell_result(CELL, files, error=None, actual_s=1.0)
+    result = analysed(*files)
 
     [rate] = result["points"][0]["fleet"]
     assert (rate["span_s"], rate["files_per_s"]) == pytest.approx((2.0, 20 / 2.0))
@@ -115,7 +122,7 @@ def test_a_ramp_and_the_start_of_programs_are_not_in_the_fleets_rate():
 def test_a_fleet_has_a_rate_until_the_first_and_one_until_the_last_is_done():
     files = [worked("i-1", 200.0, 202.0), worked("i-2", 200.0, 210.0)]
 
-    [rate] = cell_result(CELL, files, error=None, actual_s=1.0)["points"][0]["fleet"]
+    [rate] = point_of(*files)["fleet"]
 
     # After 2 s the one has done its 10 files, the other 2 of its 10.
     assert (rate["first_done_s"], rate["files_per_s_first_done"]) == pytest.approx((2.0, 12 / 2.0))
@@ -125,7 +132,7 @@ def test_a_fleet_has_a_rate_until_the_first_and_one_until_the_last_is_done():
 def test_a_failed_cell_keeps_what_was_measured_and_says_of_how_many():
     error = {"name": "InstanceDied", "message": "i-2 ended"}
 
-    result = cell_result(CELL, [samples("i-1", [10])], error=error, actual_s=5.0)
+    result = analysed(samples("i-1", [10]), error=error)
 
     metric = result["points"][0]["metrics"]["files_per_s"]
     assert (result["state"], result["error"], metric["n"], metric["expected_n"]) == ("failed", error, 1, 4)
@@ -142,7 +149,7 @@ def test_missing_instances_and_missing_steps_are_named():
 
 @pytest.mark.parametrize("rates", [[1], [1, 1]])
 def test_each_warning_is_shown_once_with_its_count(rates):
-    result = cell_result(CELL, [samples("i-1", rates, warnings=["start was late"])], error=None, actual_s=1.0)
+    result = analysed(samples("i-1", rates, warnings=["start was late"]))
 
     assert result["warnings"] == [{"code": "of-samples", "samples": len(rates), "text": "start was late"}]
 
@@ -177,7 +184,7 @@ def fleet_of(count, repetitions=3, *, slow_first=1.0):
         for i in range(count)
     ]
     histograms = {"p01": {"create_lat": [Histogram({1000: 90, 2000: 10})] * count * repetitions}}
-    return cell_result(cell, files, error=None, actual_s=1.0, histograms=histograms)
+    return analysed(*files, cell=cell, histograms=histograms)
 
 
 def test_a_percentile_that_the_fleet_cannot_carry_has_a_bound_instead_of_an_interval():
@@ -233,7 +240,7 @@ def test_every_value_is_kept_in_columns_in_the_cells_result_and_not_in_the_summa
 def test_a_fleet_that_reached_its_quorum_says_first_how_many_are_missing():
     files = [samples("i-1", [10, 20])]
 
-    result = cell_result(CELL, files, error=None, actual_s=1.0, launched=1, shortfall="NoRoom: none")
+    result = analysed(*files, launched=1, shortfall="NoRoom: none")
 
     assert missing_samples(CELL, files, launched=1) == []
     assert result["instances"] == {"expected": 2, "launched": 1}
