@@ -1045,6 +1045,10 @@ WARNED: list[tuple[Document, str, str]] = [
         "objective-can-be-shown",
     ),
     *[
+        ({"objective": {"metric": "duration_s", "atMost": 1}} | few, path, "objective-can-be-shown")
+        for few, path in (({"fleet": [FLEET | {"count": [2, 3]}]}, "fleet"), ({"launches": 2}, "launches"))
+    ],
+    *[
         ({"workload": [COMMAND | {"command": command}]}, "workload[0].command", "variables-are-set")
         for command in (
             "mpirun --hostfile $HOSTFILE true",

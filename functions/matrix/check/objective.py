@@ -7,6 +7,7 @@ from matrix.check.cells import ParsedMatrix
 from matrix.input.workloads import Workload
 from matrix.input.workloads.command import THROUGHPUT, CommandWorkload, OwnMetric
 from matrix.input.workloads.open_loop import OpenLoopModel
+from matrix.terms.findings.replication import MIN_INSTANCES, MIN_REPETITIONS, advice, describe_counts, shortages_of
 from matrix.terms.metrics import METRICS, Metric
 from matrix.terms.open_loop import HIGHEST_RATE
 from matrix.terms.problems import Problem, Problems, shorten
@@ -51,13 +52,22 @@ def objective_can_be_judged(parsed: ParsedMatrix) -> Problems:
 
 
 def objective_can_be_shown(parsed: ParsedMatrix) -> Problems:
-    """Yield a warning for an objective of the slowest of all samples, which no number of samples shows."""
-    objective = parsed.matrix.objective
-    if objective is not None and objective.percentile in (0, 100):
+    """Yield a warning for an objective that no run can show: of the slowest sample, or with too few instances."""
+    matrix = parsed.matrix
+    if matrix.objective is None:
+        return
+    if matrix.objective.percentile in (0, 100):
         rule = (
             "no run can show it, since the next instance may be slower: no storage gets the ★, and the exit code is 5"
         )
-        yield Problem("objective.percentile", objective.percentile, rule, "write 99", is_warning=True)
+        yield Problem("objective.percentile", matrix.objective.percentile, rule, "write 99", is_warning=True)
+        return
+    fewest = min((cell.fleet.count for cell in parsed.cells), default=MIN_INSTANCES)
+    # A volume for each instance may need no third repetition.
+    if lacking := shortages_of(fewest, MIN_REPETITIONS, matrix.launches if matrix.launches > 1 else None):
+        path = "launches" if matrix.launches > 1 else "fleet"
+        rule = f"no storage can be shown to reach it with {describe_counts(lacking)}: the exit code is 5 at best"
+        yield Problem(path, None, rule, advice(lacking), is_warning=True)
 
 
 def _declared(workloads: Sequence[Workload]) -> Iterator[tuple[str, Metric]]:
