@@ -74,4 +74,4 @@ def _dearer(candidate: Candidate) -> str:
     ratio = candidate.get("times_as_dear")
     if ratio is None:
         return "slower" if candidate["cost"] and not candidate["cost"]["missing"] else "cost not known in full"
-    return "slower at the same cost" if ratio < 1 + 2 * SAME else f"×{factor(ratio)} the cost of the cheapest"
+    return "at about the same cost" if ratio < 1 + 2 * SAME else f"×{factor(ratio)} the cost of the cheapest"
