@@ -1048,6 +1048,11 @@ WARNED: list[tuple[Document, str, str]] = [
         ({"objective": {"metric": "duration_s", "atMost": 1}} | few, path, "objective-can-be-shown")
         for few, path in (({"fleet": [FLEET | {"count": [2, 3]}]}, "fleet"), ({"launches": 2}, "launches"))
     ],
+    (
+        {"workload": [COMMAND | {"on": "leader"}], "fleet": fleet(count=3)},
+        "workload[0].on",
+        "a-leader-is-launched-again",
+    ),
     *[
         ({"workload": [COMMAND | {"command": command}]}, "workload[0].command", "variables-are-set")
         for command in (

@@ -16,7 +16,7 @@ from matrix.input.workloads.read import ReadWorkload
 from matrix.input.workloads.touch import TouchWorkload
 from matrix.statistics.sample_size import needed
 from matrix.storages.base import Storage
-from matrix.terms.findings.replication import advice, describe_counts, shortages_of
+from matrix.terms.findings.replication import MIN_LAUNCHES, advice, describe_counts, shortages_of
 from matrix.terms.metrics import latency_of
 from matrix.terms.problems import Problem, Problems
 from matrix.terms.quantities import count_of, number, rough_duration
@@ -52,6 +52,16 @@ def a_difference_can_be_tested(parsed: ParsedMatrix) -> Problems:
         few = describe_counts(lacking)
         rule = f"no difference between storages can be tested with at most {few}, so results say open or not replicated"
         yield Problem(path, None, rule, advice(lacking), is_warning=True)
+
+
+def a_leader_is_launched_again(parsed: ParsedMatrix) -> Problems:
+    """Yield a warning for each command on a leader, if too few launches replicate its figures."""
+    if parsed.matrix.launches >= MIN_LAUNCHES:
+        return
+    for path, workload in parsed.workloads:
+        if isinstance(workload, CommandWorkload) and workload.on == "leader":
+            rule = "one instance of each fleet has figures, and in one launch it shows no interval and no difference"
+            yield Problem(f"{path}.on", "leader", rule, f'set "launches": {MIN_LAUNCHES}', is_warning=True)
 
 
 def fio_takes_a_second(parsed: ParsedMatrix) -> Problems:
@@ -374,6 +384,7 @@ RULES = (
     network_is_sustained,
     pages_of_objects_are_requests,
     a_difference_can_be_tested,
+    a_leader_is_launched_again,
     fio_takes_a_second,
     fio_measures_the_storage,
     creates_are_alike,
