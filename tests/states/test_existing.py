@@ -5,17 +5,15 @@ from datetime import UTC, datetime
 import boto3
 import pytest
 from botocore.stub import Stubber
-from support.function_events import RUN, load_event
+from support.function_events import RUN, plan_run, problems_of_run
 
 import analyse_cell
 import check_file_system
 import create_file_system
 import delete_file_system
 import launch_fleet
-import plan_matrix
 import reap
 from aws.records import bucket, table
-from aws.records.plans import plan_of
 from aws.stack import network, tags
 from aws.stack.clients import client as cached_client
 from aws.storages import clouds, reach
@@ -28,7 +26,6 @@ from aws.teardown import receipts
 from matrix.storages.models import existing_id
 from matrix.terms.errors import FileSystemFailed
 from matrix.terms.keys import Board
-from matrix.terms.problems import InvalidMatrix
 
 
 @pytest.fixture
@@ -54,21 +51,14 @@ def described(file_system):
     return shown, targets, [interface["Groups"] for interface in groups]
 
 
-def event_of(file_system, **storage):
-    event = load_event("plan_matrix")
-    event["matrix"]["storage"] = [{"type": "efs", **storage, "fileSystemId": file_system}]
-    event["matrix"].pop("exclude", None)
-    return event
-
-
-def planned(context, file_system):
-    plan_matrix.handler(event_of(file_system), context)
-    return bucket.get(f"runs/{RUN}/plan.json")
+def on(file_system, **storage):
+    """The axis of the one storage that exists."""
+    return {"storage": [{"type": "efs", **storage, "fileSystemId": file_system}]}
 
 
 def test_a_run_uses_it_and_leaves_it_as_it_was(owned, context):
     before = described(owned)
-    plan = planned(context, owned)
+    plan = plan_run(context, **on(owned))
     [name] = [planned["id"] for planned in plan["file_systems"]]
     of_it = {"run": RUN, "file_system": name}
 
@@ -86,7 +76,7 @@ def test_a_run_uses_it_and_leaves_it_as_it_was(owned, context):
 
 
 def test_the_receipt_says_that_it_is_not_ours_and_where_an_instance_may_have_left_its_folder(owned, context):
-    plan = planned(context, owned)
+    plan = plan_run(context, **on(owned))
     name, cell = plan["file_systems"][0]["id"], plan["cells"][0]["id"]
     for instance in ("i-1", "i-2"):
         table.record_resource(RUN, "instance", instance, file_system=name, cell=cell)
@@ -112,37 +102,35 @@ def test_nothing_deletes_a_file_system_without_the_tags_of_this_stack(owned, sta
 
 
 def refused(file_system, context, **storage):
-    """The problems with which Plan matrix refuses it, before anything is written."""
-    with pytest.raises(InvalidMatrix) as refusal:
-        plan_matrix.handler(event_of(file_system, **storage), context)
-    assert bucket.get(f"runs/{RUN}/plan.json") is None
-    return {problem.path: f"{problem.rule}; {problem.fix}" for problem in refusal.value.problems}
+    """The problems of it, by field."""
+    problems = problems_of_run(context, **on(file_system, **storage))
+    return {problem.path.removeprefix("storage[0]."): f"{problem.rule}; {problem.fix}" for problem in problems}
 
 
 def test_one_that_is_not_there_is_refused(stack, context):
     problems = refused("fs-0123456789abcdef0", context)
 
-    assert "has no such file system in us-east-1" in problems["storage[0].fileSystemId"]
+    assert "has no such file system in us-east-1" in problems["fileSystemId"]
 
 
 def test_one_that_is_described_otherwise_is_refused_with_what_it_is(owned, context):
     problems = refused(owned, context, throughputMode="provisioned", provisionedThroughputMiBps=100)
 
-    assert problems["storage[0].throughputMode"] == f"{owned} has another; write elastic"
-    assert problems["storage[0].provisionedThroughputMiBps"] == f"{owned} has another; leave it out"
+    assert problems["throughputMode"] == f"{owned} has another; write elastic"
+    assert problems["provisionedThroughputMiBps"] == f"{owned} has another; leave it out"
 
 
 def test_one_of_a_run_is_refused_since_it_goes_with_that(stack, context):
     run = [{"Key": tags.STACK, "Value": "another"}, {"Key": tags.RUN, "Value": "theirs"}]
     made = boto3.client("efs").create_file_system(CreationToken="t", ThroughputMode="elastic", Tags=run)
 
-    assert "was made by the run theirs" in refused(made["FileSystemId"], context)["storage[0].fileSystemId"]
+    assert "was made by the run theirs" in refused(made["FileSystemId"], context)["fileSystemId"]
 
 
 def test_a_zone_without_a_mount_target_is_named_with_the_command_that_makes_one(stack, context):
     made = boto3.client("efs").create_file_system(CreationToken="t", ThroughputMode="elastic")["FileSystemId"]
 
-    problem = refused(made, context)["storage[0].fileSystemId"]
+    problem = refused(made, context)["fileSystemId"]
 
     assert "has no available mount target in us-east-1" in problem
     assert f"aws efs create-mount-target --file-system-id {made} --subnet-id subnet-" in problem
@@ -165,7 +153,7 @@ def test_a_group_that_need_not_let_the_fleet_in_is_named_with_what_to_add(closed
     monkeypatch.setenv("MULTI_AZ_CIDR", "")
     file_system, group = closed
 
-    problem = refused(file_system, context)["storage[0].fileSystemId"]
+    problem = refused(file_system, context)["fileSystemId"]
 
     assert f"has the group {group}, which need not let the stack's instances in at port 2049" in problem
     assert f"--security-groups {group} {stack['FILE_SYSTEM_SECURITY_GROUP_ID']}" in problem
@@ -174,7 +162,7 @@ def test_a_group_that_need_not_let_the_fleet_in_is_named_with_what_to_add(closed
 def test_where_the_stack_lets_its_instances_out_to_the_whole_vpc_a_group_is_only_a_doubt(closed, context, monkeypatch):
     monkeypatch.setenv("MULTI_AZ_CIDR", "10.0.0.0/16")
 
-    plan = planned(context, closed[0])
+    plan = plan_run(context, **on(closed[0]))
 
     assert any("need not let the stack's instances in" in warning["message"] for warning in plan["warnings"])
 
@@ -186,7 +174,7 @@ def test_another_vpc_is_named(stack, context):
     subnet = ec2.create_subnet(VpcId=vpc, CidrBlock="10.9.0.0/24")["Subnet"]["SubnetId"]
     client.create_mount_target(FileSystemId=made, SubnetId=subnet)
 
-    problem = refused(made, context)["storage[0].fileSystemId"]
+    problem = refused(made, context)["fileSystemId"]
 
     assert f"is mounted in {vpc}, and the stack's instances are in" in problem
     assert f"VpcId {vpc}" in problem
@@ -218,9 +206,8 @@ def fsx(stack, monkeypatch):
 
 
 def test_an_fsx_as_it_is_described_is_taken_and_never_deleted(fsx, context):
-    plan_matrix.handler(event_of(fsx["FileSystemId"], **FSX), context)
+    [planned] = plan_run(context, **on(fsx["FileSystemId"], **FSX))["file_systems"]
 
-    [planned] = bucket.get(f"runs/{RUN}/plan.json")["file_systems"]
     made = create_file_system.handler({"run": RUN, "file_system": planned["id"]}, context)
     with pytest.raises(FileSystemFailed, match="left as it is"):
         fsx_openzfs.delete(fsx["FileSystemId"])
@@ -241,7 +228,7 @@ def test_an_fsx_as_it_is_described_is_taken_and_never_deleted(fsx, context):
 def test_an_fsx_that_is_something_else_is_refused_with_what_it_is(fsx, context, change, field, words):
     fsx["described"].update(change)
 
-    assert words in refused(fsx["FileSystemId"], context, **FSX)[f"storage[0].{field}"]
+    assert words in refused(fsx["FileSystemId"], context, **FSX)[field]
 
 
 def test_an_fsx_in_a_zone_without_subnets_of_the_stack_is_refused(fsx, stack, context, monkeypatch):
@@ -250,7 +237,7 @@ def test_an_fsx_in_a_zone_without_subnets_of_the_stack_is_refused(fsx, stack, co
     monkeypatch.setenv("SUBNET_IDS", first)
 
     rule = "is in us-east-1b, and the stack has subnets in us-east-1a only"
-    assert rule in refused(fsx["FileSystemId"], context, **FSX)["storage[0].fileSystemId"]
+    assert rule in refused(fsx["FileSystemId"], context, **FSX)["fileSystemId"]
 
 
 def test_a_same_az_fleet_is_launched_in_the_zone_of_an_existing_file_system(fsx, stack, context):
@@ -272,12 +259,9 @@ def test_a_same_az_fleet_is_launched_in_the_zone_of_an_existing_file_system(fsx,
 @pytest.mark.parametrize(("is_theirs", "crossed"), [(True, 7e9), (False, 5e9)], ids=["theirs in b", "a new one in a"])
 def test_bytes_that_cross_zones_are_counted_from_where_the_storage_is(fsx, stack, context, is_theirs, crossed):
     fsx["described"]["SubnetIds"] = [stack["SUBNET_IDS"].split(",")[1]]
-    event = event_of(fsx["FileSystemId"], **FSX)
-    event["matrix"]["fleet"] = [{"instanceType": "m6i.large", "count": 2, "placement": "spread"}]
-    if not is_theirs:
-        del event["matrix"]["storage"][0]["fileSystemId"]
-    plan_matrix.handler(event, context)
-    cell = plan_of(RUN)["cells"][0]
+    storage = FSX | ({"fileSystemId": fsx["FileSystemId"]} if is_theirs else {})
+    fleet = [{"instanceType": "m6i.large", "count": 2, "placement": "spread"}]
+    cell = plan_run(context, storage=[storage], fleet=fleet)["cells"][0]
     board = Board.of_cell(RUN, cell["id"])
 
     launch_fleet.handler({"run": RUN, "cell": cell["id"], "resource_ids": [fsx["FileSystemId"]]}, context)
@@ -303,7 +287,7 @@ def test_an_fsx_whose_group_need_not_let_the_fleet_in_is_named_with_what_to_add(
     group = ec2.create_security_group(GroupName="own", Description="own", VpcId=vpc)["GroupId"]
     ec2.modify_network_interface_attribute(NetworkInterfaceId=interface, Groups=[group])
 
-    problem = refused(fsx["FileSystemId"], context, **FSX)["storage[0].fileSystemId"]
+    problem = refused(fsx["FileSystemId"], context, **FSX)["fileSystemId"]
 
     assert f"--network-interface-id {interface} --groups {group} {stack['FILE_SYSTEM_SECURITY_GROUP_ID']}" in problem
 

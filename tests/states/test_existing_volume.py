@@ -2,28 +2,26 @@
 
 import boto3
 import pytest
-from botocore.exceptions import ClientError
-from support.function_events import RUN, load_event
+from support.function_events import RUN, plan_run, problems_of_run
+from support.refusals import refusal
 
 import delete_file_system
-import plan_matrix
 import reap
-from aws.records import bucket, table
+from aws.records import table
 from aws.stack import tags
 from aws.stack.clients import client as cached_client
 from aws.storages import clouds
 from aws.storages.ebs import cloud as ebs
 from matrix.terms.errors import LaunchRefused
-from matrix.terms.problems import InvalidMatrix
 
 READS = {"type": "command", "name": "reads", "command": "cat $CACHE_DIR/*", "workDirectory": "local"}
 GP3 = {"type": "ebs", "volumeType": "gp3", "sizeGiB": 8, "iops": 3000, "throughputMiBps": 125, "mayWrite": False}
 
 
-def volume_of(stack, zone="us-east-1b", may_attach=True, **more):
-    tag = [{"Key": tags.MAY_ATTACH, "Value": stack["STACK"]}] if may_attach else []
-    tag += more.pop("tags", [])
-    specification = [{"ResourceType": "volume", "Tags": tag}] if tag else []
+def volume_of(stack, zone="us-east-1b", **given):
+    given = given or {tags.MAY_ATTACH: stack["STACK"]}
+    tag = [{"Key": key, "Value": value} for key, value in given.items()]
+    specification = [{"ResourceType": "volume", "Tags": tag}]
     return boto3.client("ec2").create_volume(
         AvailabilityZone=zone, Size=8, VolumeType="gp3", Iops=3000, Throughput=125, TagSpecifications=specification
     )["VolumeId"]
@@ -40,19 +38,14 @@ def described(volume):
     return shown
 
 
-def event_of(volume, **storage):
-    event = load_event("plan_matrix")
-    event["matrix"] |= {"storage": [GP3 | {"volumeId": volume} | storage], "workload": [READS]}
-    event["matrix"]["fleet"] = [{"instanceType": "m6i.large", "count": 1}]
-    event["matrix"].pop("exclude", None)
-    return event
+def on(volume, **storage):
+    fleet = [{"instanceType": "m6i.large", "count": 1}]
+    return {"storage": [GP3 | {"volumeId": volume} | storage], "workload": [READS], "fleet": fleet}
 
 
 def refused(volume, context, **storage):
-    with pytest.raises(InvalidMatrix) as refusal:
-        plan_matrix.handler(event_of(volume, **storage), context)
-    assert bucket.get(f"runs/{RUN}/plan.json") is None
-    return [f"{problem.path.rpartition('.')[2]}: {problem.rule}; {problem.fix}" for problem in refusal.value.problems]
+    problems = problems_of_run(context, **on(volume, **storage))
+    return [f"{problem.path.rpartition('.')[2]}: {problem.rule}; {problem.fix}" for problem in problems]
 
 
 def instance_in(zone_subnet):
@@ -64,8 +57,7 @@ def instance_in(zone_subnet):
 
 def test_a_run_uses_it_and_leaves_it_as_it_was(owned, context):
     before = described(owned)
-    plan_matrix.handler(event_of(owned), context)
-    plan = bucket.get(f"runs/{RUN}/plan.json")
+    plan = plan_run(context, **on(owned))
     storage = plan["file_systems"][0]["storage"]
     [subnet] = clouds.subnets(storage)
     instance = instance_in(subnet)
@@ -92,7 +84,7 @@ def test_it_is_mounted_read_only_unless_the_matrix_lets_it_be_written(owned, may
 
 
 def test_all_problems_are_told_at_once(stack, context):
-    volume = volume_of(stack, zone="us-east-1f", may_attach=False)
+    volume = volume_of(stack, zone="us-east-1f", Name="theirs")
 
     problems = refused(volume, context, sizeGiB=16, volumeType="gp3", iops=4000)
 
@@ -109,7 +101,7 @@ def test_one_that_is_not_there_is_refused(stack, context):
 
 
 def test_one_of_a_run_is_refused_since_it_goes_with_that(stack, context):
-    volume = volume_of(stack, tags=[{"Key": tags.RUN, "Value": "theirs"}])
+    volume = volume_of(stack, **{tags.MAY_ATTACH: stack["STACK"], tags.RUN: "theirs"})
 
     [problem] = refused(volume, context)
     assert "was made by the run theirs" in problem
@@ -129,7 +121,7 @@ def failing(monkeypatch, *codes):
     def answer(**request):
         asked.append(request)
         if len(asked) <= len(codes):
-            raise ClientError({"Error": {"Code": codes[len(asked) - 1], "Message": "no"}}, "AttachVolume")
+            raise refusal(codes[len(asked) - 1])
         return attach(**request)
 
     monkeypatch.setattr(cached_client("ec2"), "attach_volume", answer)

@@ -1,18 +1,13 @@
 """`image.ami`: an image of the user's own is found at plan time, refused before anything exists, and booted by all."""
 
-import json
-
 import boto3
 import pytest
-from botocore.exceptions import ClientError
-from states.test_tags import planned
-from support.function_events import load_event
+from support.function_events import plan_run, problems_of_run
+from support.refusals import refusing
 
-import plan_matrix
 from aws.account import own_image
 from aws.ec2 import images
 from matrix.terms.documents.plan import PlanImage
-from matrix.terms.problems import InvalidMatrix
 
 ON_X86 = {"fleet": [{"instanceType": "m6i.large", "count": 1}]}
 
@@ -49,16 +44,14 @@ def described(stack, monkeypatch):
 
 def refused(context, **image):
     """The problems of a matrix with this image."""
-    with pytest.raises(InvalidMatrix) as error:
-        planned(context, image=image, **ON_X86)
-    return [problem.to_document() for problem in error.value.problems]
+    return problems_of_run(context, image=image, **ON_X86)
 
 
 @pytest.mark.parametrize("bake", [False, True])
 def test_a_plan_has_the_image_by_its_id_and_root_device_and_every_instance_boots_it(stack, context, described, bake):
     ami = registered()
 
-    plan = planned(context, image={"ami": ami, "os": "ubuntu-22.04", "bake": bake}, **ON_X86)
+    plan = plan_run(context, image={"ami": ami, "os": "ubuntu-22.04", "bake": bake}, **ON_X86)
 
     [image] = plan["images"]
     assert (image["ami"], image["root_device"]) == (ami, "/dev/sda1")
@@ -73,7 +66,7 @@ def test_a_parameter_names_the_image_once_for_the_whole_run(stack, context, desc
     ssm = boto3.client("ssm")
     ssm.put_parameter(Name="/golden/al2023", Value=first, Type="String")
 
-    plan = planned(context, image={"ami": "/golden/al2023"}, **ON_X86)
+    plan = plan_run(context, image={"ami": "/golden/al2023"}, **ON_X86)
     ssm.put_parameter(Name="/golden/al2023", Value=second, Type="String", Overwrite=True)
 
     assert images.booted(plan, plan["cells"][0]).image_id == first
@@ -93,10 +86,9 @@ def test_a_parameter_names_the_image_once_for_the_whole_run(stack, context, desc
 def test_an_image_that_is_not_there_is_refused_before_anything_exists(stack, context, ami, rule, fix):
     [problem] = refused(context, ami=ami)
 
-    assert (problem["path"], problem["value"]) == ("image.ami", ami)
-    assert rule in problem["rule"]
-    assert fix in problem["fix"]
-    assert boto3.client("s3").list_objects_v2(Bucket="results").get("Contents", []) == []
+    assert (problem.path, problem.value) == ("image.ami", ami)
+    assert rule in problem.rule
+    assert fix in problem.fix
 
 
 def test_a_parameter_that_holds_no_image_is_refused_with_what_it_holds(stack, context):
@@ -104,46 +96,38 @@ def test_a_parameter_that_holds_no_image_is_refused_with_what_it_holds(stack, co
 
     [problem] = refused(context, ami="/golden/x")
 
-    assert "(ami-0aaaaaaaaaaaaaaaa) is not an image" in problem["rule"]
+    assert "(ami-0aaaaaaaaaaaaaaaa) is not an image" in problem.rule
 
 
 def test_a_parameter_that_the_stack_may_not_read_is_told_with_the_parameter_of_the_stack(stack, context, monkeypatch):
-    def denied(**_):
-        raise ClientError({"Error": {"Code": "AccessDeniedException", "Message": "no"}}, "GetParameter")
-
-    monkeypatch.setattr(own_image.client("ssm"), "get_parameter", denied)
+    monkeypatch.setattr(own_image.client("ssm"), "get_parameter", refusing("AccessDeniedException"))
 
     [problem] = refused(context, ami="/golden/linux/al2023")
 
-    assert problem["fix"] == "sam deploy --parameter-overrides ImageParameterPath=/golden/linux/"
+    assert problem.fix == "sam deploy --parameter-overrides ImageParameterPath=/golden/linux/"
 
 
 def test_an_image_of_another_architecture_is_refused_with_the_types(stack, context, described):
     [problem] = refused(context, ami=registered(Architecture="arm64"))
 
-    assert problem["rule"] == "is an image for arm64, and m6i.large are not"
+    assert problem.rule == "is an image for arm64, and m6i.large are not"
 
 
 @pytest.mark.parametrize("ami", ["ami-xyz", "golden", "resolve:ssm:/golden/x", "/golden", "/golden/x;y", "ami-1 "])
 def test_a_text_that_names_no_image_is_refused_by_its_form(stack, context, ami):
     [problem] = refused(context, ami=ami)
 
-    assert problem["rule"] == "is neither the id of an image nor the name of a parameter below a path"
+    assert problem.rule == "is neither the id of an image nor the name of a parameter below a path"
 
 
 def test_what_is_unusual_of_an_image_is_among_the_warnings_of_the_plan(stack, context, described):
-    event = load_event("plan_matrix")
-    event["matrix"] |= {"image": {"ami": registered(Public=True, OwnerId="999999999999")}, **ON_X86}
+    plan = plan_run(context, image={"ami": registered(Public=True, OwnerId="999999999999")}, **ON_X86)
 
-    plan_matrix.handler(event, context)
-
-    key = f"runs/{event['run']}/plan.json"
-    body = boto3.client("s3").get_object(Bucket="results", Key=key)["Body"]
-    [warning] = [each for each in json.loads(body.read())["warnings"] if each["path"] == "image.ami"]
+    [warning] = [each for each in plan["warnings"] if each["path"] == "image.ami"]
     assert "is a public image of the account 999999999999" in warning["message"]
 
 
 def test_a_plan_without_an_image_of_ones_own_has_none(stack, context):
-    image: PlanImage = planned(context)["images"][0]
+    image: PlanImage = plan_run(context)["images"][0]
 
     assert "ami" not in image

@@ -2,13 +2,13 @@
 
 import io
 import json
+import re
 import zipfile
-from unittest.mock import Mock
 
 import boto3
 import pytest
-from botocore.exceptions import ClientError
-from support.function_events import RUN, load_event
+from support.function_events import RUN, event_of, load_event, plan_run, problems_of_run
+from support.refusals import refusing
 
 import plan_matrix
 from aws.account import prices
@@ -47,18 +47,14 @@ def test_every_cell_and_file_system_has_a_row_before_anything_costs_money(stack,
 
 
 def test_a_bad_matrix_is_refused_with_its_problems_and_leaves_nothing(stack, context):
-    event = load_event("plan_matrix")
-    event["matrix"]["repetitions"] = 0
+    [problem] = problems_of_run(context, repetitions=0)
 
-    with pytest.raises(InvalidMatrix, match="repetitions"):
-        plan_matrix.handler(event, context)
-
-    assert documents("") == {}
+    assert problem.path == "repetitions"
 
 
 def test_a_denial_while_planning_is_one_that_is_tried_again_and_says_what_was_denied(stack, context, monkeypatch):
-    denial = ClientError({"Error": {"Code": "AccessDenied", "Message": "no identity-based policy"}}, "PutObject")
-    monkeypatch.setattr(agent_package, "publish", Mock(side_effect=denial))
+    denial = refusing("AccessDenied", "PutObject", message="no identity-based policy")
+    monkeypatch.setattr(agent_package, "publish", denial)
 
     with pytest.raises(NotGranted, match=r"PutObject.*no identity-based policy.*`matrix verify`"):
         plan_matrix.handler(load_event("plan_matrix"), context)
@@ -67,36 +63,28 @@ def test_a_denial_while_planning_is_one_that_is_tried_again_and_says_what_was_de
 @pytest.mark.parametrize("cidr", ["10.0.0.0/16", ""])
 def test_a_multi_az_file_system_is_refused_where_no_instance_could_mount_it(stack, context, monkeypatch, cidr):
     monkeypatch.setenv("MULTI_AZ_CIDR", cidr)
-    event = load_event("plan_matrix")
-    storage = {"type": "fsx-openzfs", "storageCapacityGiB": 64, "throughputCapacityMBps": 160}
-    event["matrix"]["storage"].append(storage | {"deploymentType": "MULTI_AZ_1"})
+    multi_az = {"type": "fsx-openzfs", "storageCapacityGiB": 64, "throughputCapacityMBps": 160}
+    multi_az["deploymentType"] = "MULTI_AZ_1"
 
     if cidr:
-        plan_matrix.handler(event, context)
+        plan_run(context, storage=[multi_az])
     else:
-        with pytest.raises(InvalidMatrix, match=r"storage\[\d\].deploymentType.*MULTI_AZ_1.*MultiAzCidr"):
-            plan_matrix.handler(event, context)
+        [problem] = problems_of_run(context, storage=[multi_az])
+        assert (problem.path, problem.value) == ("storage[0].deploymentType", "MULTI_AZ_1")
+        assert "MultiAzCidr" in problem.fix
 
 
 def test_a_matrix_that_wants_its_storages_emulated_is_refused_on_aws(stack, context):
-    event = load_event("plan_matrix")
-    event["matrix"]["emulate"] = True
-    event["matrix"]["workload"] = [{"type": "touch", "files": 64}]
+    [problem] = problems_of_run(context, emulate=True, workload=[{"type": "touch", "files": 64}])
 
-    with pytest.raises(InvalidMatrix, match=r"emulate.*only local runs can emulate their storages, and this is AWS"):
-        plan_matrix.handler(event, context)
-
-    assert documents("") == {}
+    assert problem.path == "emulate"
 
 
 def test_more_shares_than_the_stack_has_zones_are_refused_before_anything_is_created(stack, context):
-    event = load_event("plan_matrix")
-    event["matrix"]["fleet"][0]["placement"] = [1, 1, 1, 1]
+    [problem] = problems_of_run(context, fleet=[{"instanceType": "m6i.large", "placement": [1, 1, 1, 1]}])
 
-    with pytest.raises(InvalidMatrix, match=r"fleet\[0\].placement.*4 shares.*3 Availability Zones"):
-        plan_matrix.handler(event, context)
-
-    assert documents("") == {}
+    assert problem.path == "fleet[0].placement"
+    assert re.findall(r"\d+", problem.rule) == ["4", "3"]  # shares, zones
 
 
 def opt(folder, *names):
@@ -156,8 +144,7 @@ def test_a_run_that_was_stopped_can_be_resumed(resumed, context):
 
 
 def test_a_spot_fleet_is_priced_by_what_ec2_says_it_costs_and_a_refusal_changes_nothing(stack, context, monkeypatch):
-    event = load_event("plan_matrix")
-    event["matrix"]["fleet"][0]["spot"] = True
+    spot = [{"instanceType": "m6i.large", "spot": True}]
     history = [
         {"InstanceType": "m6i.large", "AvailabilityZone": f"us-east-1{zone}", "Timestamp": day, "SpotPrice": usd}
         for zone, day, usd in (("a", 1, "0.03"), ("b", 1, "0.05"))
@@ -175,32 +162,25 @@ def test_a_spot_fleet_is_priced_by_what_ec2_says_it_costs_and_a_refusal_changes_
             return answer
 
     monkeypatch.setattr(prices.impatient_client("ec2"), "get_paginator", lambda _: Pages())
-    plan_matrix.handler(event, context)
-    said = json.loads(documents(f"runs/{RUN}/plan.json")[f"runs/{RUN}/plan.json"])["assumptions"]
+    said = plan_run(context, fleet=spot)["assumptions"]
     answer.clear()
-    plan_matrix.handler(event, context)
-    refused = json.loads(documents(f"runs/{RUN}/plan.json")[f"runs/{RUN}/plan.json"])["assumptions"]
+    refused = plan_run(context, fleet=spot)["assumptions"]
 
     assert any("Spot of m6i.large: 0.0400 USD an hour now, mean of 2 zones" in line for line in said)
     assert any("on-demand is assumed" in line for line in refused)
 
 
-def agreeing_to(**agreed):
-    event = load_event("plan_matrix")
-    return {**event, "matrix": {**event["matrix"], "agreed": agreed}}
-
-
 def test_a_plan_that_is_not_the_one_that_was_agreed_to_is_refused_with_both_figures_and_has_no_rows(stack, context):
-    answer = plan_matrix.handler(load_event("plan_matrix"), context)
-    agreed = agreement.agreed_to(json.loads(documents(f"runs/{RUN}/plan.json")[f"runs/{RUN}/plan.json"]))
+    plan = plan_run(context)
+    agreed = agreement.agreed_to(plan)
     rows = boto3.client("dynamodb").scan(TableName="table")["Count"]
-    expected = answer["totals"]["cost_usd"]["expected"]
+    expected = plan["totals"]["cost_usd"]["expected"]
 
     with pytest.raises(PlanDiffers, match=f"cost {expected:,.2f} USD, agreed to were {expected / 2:,.2f}"):
-        plan_matrix.handler({**agreeing_to(**(agreed | {"usd": expected / 2})), "run": "other"}, context)
+        plan_matrix.handler({**event_of(agreed=agreed | {"usd": expected / 2}), "run": "other"}, context)
 
     # The plan can be shown to whoever is asked again.
-    assert json.loads(documents("runs/other/")["runs/other/plan.json"])["totals"] == answer["totals"]
+    assert json.loads(documents("runs/other/")["runs/other/plan.json"])["totals"] == plan["totals"]
     assert boto3.client("dynamodb").scan(TableName="table")["Count"] == rows
-    plan_matrix.handler({**agreeing_to(**agreed), "run": "third"}, context)
+    plan_matrix.handler({**event_of(agreed=agreed), "run": "third"}, context)
     assert boto3.client("dynamodb").scan(TableName="table")["Count"] > rows

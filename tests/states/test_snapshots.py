@@ -2,37 +2,27 @@
 
 import boto3
 import pytest
-from support.function_events import RUN, load_event
+from support.function_events import RUN, plan_run, problems_of_run
 
 import launch_fleet
-import plan_matrix
-from aws.records import bucket
-from aws.records.plans import plan_of
 from aws.stack import network
 from aws.stack.clients import client as cached_client
 from aws.storages import clouds
 from local.corrections import fast_restores
 from matrix.terms.errors import LaunchRefused
-from matrix.terms.problems import InvalidMatrix
 
 EBS = {"type": "ebs", "volumeType": "gp3", "sizeGiB": 8}
 OWN, OTHER = "123456789012", "210987654321"
 
 
-def event_of(snapshot, **storage):
-    """A run on volumes from a snapshot."""
-    event = load_event("plan_matrix")
-    event["matrix"]["storage"] = [EBS | storage | {"snapshotId": snapshot}]
-    event["matrix"].pop("exclude", None)
-    return event
+def on(snapshot, **storage):
+    """The axis of volumes from a snapshot."""
+    return {"storage": [EBS | storage | {"snapshotId": snapshot}]}
 
 
-def refused(event, context):
-    """The problems with which Plan matrix refuses it, before anything is written."""
-    with pytest.raises(InvalidMatrix) as refusal:
-        plan_matrix.handler(event, context)
-    assert bucket.get(f"runs/{RUN}/plan.json") is None
-    return [(problem.path, f"{problem.rule}; {problem.fix}") for problem in refusal.value.problems]
+def refused(context, snapshot, **storage):
+    problems = problems_of_run(context, **on(snapshot, **storage))
+    return [(problem.path, f"{problem.rule}; {problem.fix}") for problem in problems]
 
 
 @pytest.fixture
@@ -52,14 +42,13 @@ def described(snapshot, monkeypatch):
     return shown
 
 
-def warnings_of(event, context):
-    plan_matrix.handler(event, context)
-    warnings = bucket.get(f"runs/{RUN}/plan.json")["warnings"]
+def warnings_of(context, snapshot, **storage):
+    warnings = plan_run(context, **on(snapshot, **storage))["warnings"]
     return [warning["message"] for warning in warnings if warning["path"] == "storage[0].snapshotId"]
 
 
 def test_a_completed_one_that_fits_is_planned_without_another_word(snapshot, context):
-    [first_reads] = warnings_of(event_of(snapshot), context)
+    [first_reads] = warnings_of(context, snapshot)
 
     assert "fast snapshot restore" in first_reads
 
@@ -70,29 +59,27 @@ def restored_fast(snapshot, *zones):
 
 def test_volumes_are_restored_as_the_matrix_says_or_not_at_all(snapshot, context):
     fast = {"fastSnapshotRestore": True}
-    [(path, _)] = refused(event_of(snapshot, **fast), context)
+    [(path, _)] = refused(context, snapshot, **fast)
     assert path == "storage[0].fastSnapshotRestore"
 
     restored_fast(snapshot, "us-east-1b")
 
-    [(path, _)] = refused(event_of(snapshot), context)
+    [(path, _)] = refused(context, snapshot)
     assert path == "storage[0].snapshotId"
     assert [network.availability_zone(each) for each in clouds.subnets(EBS | {"snapshotId": snapshot, **fast})] == [
         "us-east-1b"
     ]
-    assert warnings_of(event_of(snapshot, **fast), context) == []
+    assert warnings_of(context, snapshot, **fast) == []
 
 
 def test_a_fleet_is_refused_if_a_credit_was_missing_for_one_of_its_volumes(snapshot, context):
     restored_fast(snapshot, "us-east-1a", "us-east-1b")
-    event = event_of(snapshot, fastSnapshotRestore=True)
-    event["matrix"] |= {
+    changes = {
         "workload": [{"type": "touch", "files": 8}],
         "fleet": [{"instanceType": "m6i.large", "count": 6, "placement": "same-az"}],
         "launches": 2,
     }
-    plan_matrix.handler(event, context)
-    first, second = plan_of(RUN)["cells"]
+    first, second = plan_run(context, **on(snapshot, fastSnapshotRestore=True), **changes)["cells"]
 
     def launch(cell):
         launch_fleet.handler({"run": RUN, "cell": cell["id"], "resource_ids": []}, context)
@@ -105,7 +92,7 @@ def test_a_fleet_is_refused_if_a_credit_was_missing_for_one_of_its_volumes(snaps
 
 
 def test_one_that_is_nobodys_is_refused(stack, context):
-    [(path, problem)] = refused(event_of("snap-0123456789abcdef0"), context)
+    [(path, problem)] = refused(context, "snap-0123456789abcdef0")
 
     assert path == "storage[0].snapshotId"
     assert "EC2 shows this account no such snapshot in us-east-1" in problem
@@ -115,7 +102,7 @@ def test_one_that_is_not_shared_with_the_account_is_refused(snapshot, context, m
     # EC2 leaves it out of its answer instead of refusing the call.
     monkeypatch.setattr(cached_client("ec2"), "describe_snapshots", lambda **_: {"Snapshots": []})
 
-    [(_, problem)] = refused(event_of(snapshot), context)
+    [(_, problem)] = refused(context, snapshot)
 
     assert "EC2 shows this account no such snapshot" in problem
 
@@ -127,7 +114,7 @@ def test_all_its_problems_are_told_at_once(described, context):
     }  # fmt: skip
     name = described["SnapshotId"]
 
-    problems = refused(event_of(name), context)
+    problems = refused(context, name)
 
     assert problems == [
         (
@@ -155,6 +142,6 @@ def test_all_its_problems_are_told_at_once(described, context):
 def test_a_key_of_the_account_itself_is_a_doubt_since_it_may_be_that_of_ebs(described, context):
     described |= {"Encrypted": True, "OwnerId": OWN, "KmsKeyId": "arn:aws:kms:us-east-1:123456789012:key/k"}
 
-    told = warnings_of(event_of(described["SnapshotId"]), context)
+    told = warnings_of(context, described["SnapshotId"])
 
     assert any("unless that is aws/ebs" in message for message in told)
