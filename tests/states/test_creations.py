@@ -2,16 +2,15 @@
 
 import boto3
 import pytest
-from botocore.exceptions import ClientError, ReadTimeoutError
-from support.function_events import RUN, load_event
+from botocore.exceptions import ReadTimeoutError
+from support.function_events import RUN
+from support.refusals import refusal
 
 import create_file_system
 import launch_fleet
-import plan_matrix
 import reap
 from aws.ec2 import instances
 from aws.records import bucket, table
-from aws.records.plans import plan_of
 from aws.run import creations, executions
 from matrix.terms.errors import CapacityUnavailable, LaunchRefused, RunEnded
 from matrix.terms.sentences import receipt_sentence
@@ -20,11 +19,10 @@ ENDED = {"detail": {"name": RUN, "status": "ABORTED"}}
 
 
 @pytest.fixture
-def planned(stack, context, monkeypatch):
+def planned(planned, monkeypatch):
     """A run that is planned; Step Functions says that it has ended."""
-    plan_matrix.handler(load_event("plan_matrix"), context)
     monkeypatch.setattr(executions, "status", lambda arn: "ABORTED")
-    return plan_of(RUN)
+    return planned
 
 
 def event_of(plan):
@@ -82,8 +80,8 @@ def test_after_the_sweep_of_a_runs_end_nothing_is_created_for_it(planned, contex
     ("error", "is_open"),
     [
         (None, False),
-        (ClientError({"Error": {"Code": "x"}, "ResponseMetadata": {"HTTPStatusCode": 400}}, "CreateFileSystem"), False),
-        (ClientError({"Error": {"Code": "x"}, "ResponseMetadata": {"HTTPStatusCode": 500}}, "CreateFileSystem"), True),
+        (refusal("x", status=400), False),
+        (refusal("x", status=500), True),
         (ReadTimeoutError(endpoint_url="https://ec2"), True),  # nobody knows what became of the call
         (KeyboardInterrupt(), True),  # as when Lambda ends it
         (LaunchRefused("two shares of three zones"), False),
@@ -106,10 +104,7 @@ def test_what_may_have_been_created_is_open_until_it_would_have_come(planned, er
 
 @pytest.mark.parametrize(("code", "is_open"), [("InternalError", True), ("InsufficientInstanceCapacity", False)])
 def test_a_launch_that_ec2_refused_is_over_but_not_one_that_failed_within_ec2(planned, code, is_open):
-    metadata = {"HTTPStatusCode": 500}
-    cause = ClientError({"Error": {"Code": code}, "ResponseMetadata": metadata}, "RunInstances")
-
     with pytest.raises(CapacityUnavailable), creations.noted(RUN, "fs"):
-        raise CapacityUnavailable("refused") from cause
+        raise CapacityUnavailable("refused") from refusal(code, status=500)
 
     assert bool(table.open_creations(RUN)) is is_open

@@ -3,21 +3,18 @@
 import json
 
 import pytest
-from support.function_events import RUN, load_event
+from support.function_events import RUN
 
-import plan_matrix
 import record_failed_cell
 from aws.records import bucket, table
-from aws.records.plans import plan_of
 from aws.run.failures import readable
 from matrix.terms.keys import Board
 
 
 @pytest.fixture
-def cell(stack, context):
+def cell(planned):
     """A cell of a run that is planned."""
-    plan_matrix.handler(load_event("plan_matrix"), context)
-    return plan_of(RUN)["cells"][0]
+    return planned["cells"][0]
 
 
 def upload(cell, instance):

@@ -3,14 +3,14 @@
 import boto3
 import pytest
 from botocore.exceptions import ClientError
-from support.function_events import RUN, load_event
+from support.function_events import RUN
+from support.refusals import refusing
 
 import analyse_run
 import check_deleted
 import check_file_system
 import create_file_system
 import delete_file_system
-import plan_matrix
 import reap
 from aws.records import bucket, table
 from aws.stack import clock
@@ -18,12 +18,6 @@ from aws.teardown import deleting
 from matrix.terms.errors import FileSystemLeftBehind, FileSystemTimeout
 
 EFS = "efs-elastic"
-
-
-@pytest.fixture
-def planned(stack, context):
-    """A run that is planned."""
-    plan_matrix.handler(load_event("plan_matrix"), context)
 
 
 def create(context, file_system=EFS):
@@ -72,13 +66,8 @@ def test_a_file_system_that_its_service_does_not_know_yet_is_being_created_for_a
 ):
     made = {"run": RUN, "file_system": EFS, **create(context)}
 
-    def refuse(refusal):
-        error = ClientError({"Error": {"Code": refusal, "Message": "it does not exist"}}, "Describe")
-
-        def is_ready(*_):
-            raise error
-
-        monkeypatch.setattr("aws.storages.efs.cloud.is_ready", is_ready)
+    def refuse(code):
+        monkeypatch.setattr("aws.storages.efs.cloud.is_ready", refusing(code))
 
     refuse(code)
     looked = check_file_system.handler(made, context)
@@ -131,12 +120,10 @@ def test_a_file_system_that_does_not_go_away_is_an_error(planned, context, monke
 
 
 def test_why_a_file_system_could_not_be_deleted_is_told_though_a_sweep_deletes_it_later(planned, context, monkeypatch):
-    def refuse(_):
-        raise ClientError({"Error": {"Code": "AccessDenied", "Message": "not you"}}, "DeleteFileSystem")
-
     create(context)
     with monkeypatch.context() as patched:
-        patched.setattr("aws.storages.efs.cloud.delete", refuse)
+        denied = refusing("AccessDenied", "DeleteFileSystem", message="not you")
+        patched.setattr("aws.storages.efs.cloud.delete", denied)
         with pytest.raises(ClientError):
             delete(context, delete_file_system.handler)
     analyse_run.handler({"run": RUN}, context)

@@ -1,10 +1,10 @@
 """Sweeps at the same time: the receipt is that of the sweep that began last, whoever ends last."""
 
 import pytest
-from botocore.exceptions import ClientError, EndpointConnectionError
-from support.function_events import RUN, load_event
+from botocore.exceptions import EndpointConnectionError
+from support.function_events import RUN
+from support.refusals import refusal
 
-import plan_matrix
 import reap
 from aws.records import bucket, table
 from aws.run import executions
@@ -13,13 +13,7 @@ from aws.teardown import copies, receipts
 from matrix.terms.sentences import receipt_sentence
 from matrix.text.endings import describe_state
 
-DENIED = ClientError({"Error": {"Code": "UnauthorizedOperation", "Message": "no"}}, "DescribeSnapshots")
-
-
-@pytest.fixture
-def planned(stack, context):
-    """A run that is planned, and has created nothing."""
-    plan_matrix.handler(load_event("plan_matrix"), context)
+DENIED = refusal("UnauthorizedOperation", "DescribeSnapshots")
 
 
 def receipt_of(run=RUN):
