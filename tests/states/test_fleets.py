@@ -7,17 +7,16 @@ from functools import partial
 import boto3
 import pytest
 from botocore.awsrequest import AWSResponse
-from botocore.exceptions import ClientError, EndpointConnectionError
-from support.function_events import RUN, load_event
+from botocore.exceptions import EndpointConnectionError
+from support.function_events import RUN, plan_run
+from support.refusals import refusal
 
 import launch_fleet as launch_fleet_function
-import plan_matrix
 from aws.ec2 import console, images, resources
 from aws.ec2 import instances as fleets
 from aws.ec2.volume_mappings import work_mapping
 from aws.fleet import launching, watching
 from aws.records import bucket, table
-from aws.records.plans import plan_of
 from aws.stack import network, retrying
 from aws.stack.clients import client
 from aws.teardown import copies
@@ -74,7 +73,7 @@ def room(stack, monkeypatch):
         zone = network.availability_zone(request["SubnetId"])[-1]
         free, code = left.get(zone, (1_000, ""))
         if request["MaxCount"] > free:
-            raise ClientError({"Error": {"Code": code, "Message": "no more"}}, "RunInstances")
+            raise refusal(code, message="no more")
         left[zone] = (free - request["MaxCount"], code)
         return real(**request)
 
@@ -99,43 +98,35 @@ def test_a_fleet_larger_than_a_batch_is_launched_whole_and_tagged_from_the_first
         assert tags["storage-matrix:deadline"] == "2033-05-18T03:33:20Z"
 
 
-def test_root_and_data_volumes_are_encrypted_and_end_with_their_instance(stack, monkeypatch):
-    requests = []
-    monkeypatch.setattr(
-        client("ec2"), "run_instances", lambda **r: requests.append(r) or {"Instances": [{"InstanceId": "i-1"}]}
-    )
+def requested(room, **launching):
+    """The request of a launch that botocore's model and the local EC2 have taken."""
+    launch_fleet(1, **launching)
+    return room["calls"][-1]
 
-    launch(1)
 
-    mappings = {mapping["DeviceName"]: mapping["Ebs"] for mapping in requests[0]["BlockDeviceMappings"]}
+def test_root_and_data_volumes_are_encrypted_and_end_with_their_instance(room):
+    mappings = {mapping["DeviceName"]: mapping["Ebs"] for mapping in requested(room)["BlockDeviceMappings"]}
+
     assert mappings.keys() == {"/dev/xvda", "/dev/sdf"}
     assert all(volume["Encrypted"] and volume["DeleteOnTermination"] for volume in mappings.values())
-
-
-def requested(monkeypatch, **launching):
-    """The request of a launch that botocore's model and the local EC2 have taken."""
-    real, requests = client("ec2").run_instances, []
-    monkeypatch.setattr(client("ec2"), "run_instances", lambda **r: requests.append(r) or real(**r))
-    launch_fleet(1, **launching)
-    return requests[0]
 
 
 @pytest.mark.parametrize(
     ("kind", "cards"), [("c8gn.48xlarge", [0, 1, 0]), ("c8gn.24xlarge", [None] * 3), ("m6i.large", [None] * 3)]
 )
-def test_the_volumes_of_a_stripe_are_dealt_out_over_the_ebs_cards_of_the_type(stack, monkeypatch, kind, cards):
-    request = requested(monkeypatch, storage=EBS | {"raid0": 3}, instanceType=kind)
+def test_the_volumes_of_a_stripe_are_dealt_out_over_the_ebs_cards_of_the_type(room, kind, cards):
+    request = requested(room, storage=EBS | {"raid0": 3}, instanceType=kind)
 
     data = request["BlockDeviceMappings"][1:]
     assert [mapping["Ebs"].get("EbsCardIndex") for mapping in data] == cards
     assert "EbsCardIndex" not in request["BlockDeviceMappings"][0]["Ebs"]
 
 
-def test_a_weighted_fleet_is_launched_so_and_any_other_as_ec2_has_it(stack, monkeypatch):
-    weighted = requested(monkeypatch, instanceType="m8g.large", bandwidthWeighting="ebs-1")
+def test_a_weighted_fleet_is_launched_so_and_any_other_as_ec2_has_it(room):
+    weighted = requested(room, instanceType="m8g.large", bandwidthWeighting="ebs-1")
 
     assert weighted["NetworkPerformanceOptions"] == {"BandwidthWeighting": "ebs-1"}
-    assert "NetworkPerformanceOptions" not in requested(monkeypatch, instanceType="m8g.large")
+    assert "NetworkPerformanceOptions" not in requested(room, instanceType="m8g.large")
 
 
 WORKING = {
@@ -168,14 +159,11 @@ def test_a_work_volume_beside_the_storage_is_launched_recorded_and_mounted_on_aw
     assert work_mapping(WORKING["work_volume"])["Ebs"]["DeleteOnTermination"]  # which moto does not describe
 
 
-def test_each_batch_has_a_token_of_its_own_that_a_retry_repeats(stack, monkeypatch):
-    tokens = []
-    real = client("ec2").run_instances
-    monkeypatch.setattr(client("ec2"), "run_instances", lambda **r: tokens.append(r["ClientToken"]) or real(**r))
-
+def test_each_batch_has_a_token_of_its_own_that_a_retry_repeats(room):
     launch(4)
     launch(4)
 
+    tokens = [request["ClientToken"] for request in room["calls"]]
     assert len(set(tokens)) == 2
     assert tokens[:2] == tokens[2:]
     assert all(len(token) <= 64 for token in tokens)
@@ -187,8 +175,7 @@ def test_a_repeated_launch_finds_instances_that_have_ended_since(room, monkeypat
 
     def refuse(**request):
         tokens.append(request["ClientToken"])
-        error = {"Code": "IdempotentInstanceTerminated", "Message": "associated with a terminated instance"}
-        raise ClientError({"Error": error}, "RunInstances")
+        raise refusal("IdempotentInstanceTerminated")
 
     def described(filters):
         is_of_token = filters == [{"Name": "client-token", "Values": tokens[-1:]}]
@@ -217,22 +204,13 @@ def test_a_repeated_launch_finds_instances_that_have_ended_since(room, monkeypat
         ("InvalidParameterCombination", LaunchRefused),
     ],
 )
-def test_a_refused_batch_ends_the_earlier_ones_and_says_which_kind_of_refusal(stack, monkeypatch, code, error):
-    real = client("ec2").run_instances
-    calls = []
-
-    def refuse_the_second(**request):
-        calls.append(request)
-        if len(calls) == 2:
-            raise ClientError({"Error": {"Code": code, "Message": "no more"}}, "RunInstances")
-        return real(**request)
-
-    monkeypatch.setattr(client("ec2"), "run_instances", refuse_the_second)
+def test_a_refused_batch_ends_the_earlier_ones_and_says_which_kind_of_refusal(room, code, error):
+    room["a"] = (3, code)  # which the first batch takes
 
     with pytest.raises(error, match=f"4 × m6i.large refused after 3: {code}: no more"):
         launch(4)
 
-    assert {instance["State"]["Name"] for instance in instances()} <= {"shutting-down", "terminated"}
+    assert (len(instances()), alive()) == (3, [])
 
 
 def test_an_instance_that_ec2_does_not_know_keeps_no_other_alive(stack, monkeypatch):
@@ -243,8 +221,7 @@ def test_an_instance_that_ec2_does_not_know_keeps_no_other_alive(stack, monkeypa
         """As EC2 does, and moto does not."""
         if strangers := [one for one in InstanceIds if one in unknown]:
             message = f"The instance IDs '{', '.join(strangers)}' do not exist"
-            error = {"Code": "InvalidInstanceID.NotFound", "Message": message}
-            raise ClientError({"Error": error}, "TerminateInstances")
+            raise refusal("InvalidInstanceID.NotFound", message=message)
         ended.extend(InstanceIds)
 
     monkeypatch.setattr(client("ec2"), "terminate_instances", terminate_all_or_none)
@@ -298,13 +275,23 @@ def test_a_want_of_capacity_is_an_answer_and_not_asked_for_again(stack, monkeypa
     assert len(sent) == 1
 
 
-def test_a_fleet_that_must_stay_in_its_zone_looks_nowhere_else(room):
-    room["a"] = (1, NO_CAPACITY)
+@pytest.mark.parametrize(
+    ("in_zone", "fleet", "error", "said", "calls"),
+    [
+        # One that must stay in its zone looks nowhere else, and a quota holds in all zones.
+        ((1, NO_CAPACITY), {"count": 4}, CapacityUnavailable, "4 × m6i.large refused after 0", 1),
+        ((0, NO_QUOTA), {"count": 9, "placement": "spread"}, QuotaExceeded, "9 × m6i.large refused after 0", 1),
+        # 3 instances, 3 that are refused, 1 as half of them, 1 that is refused.
+        ((4, NO_CAPACITY), {"count": 6, "quorum": 5}, CapacityUnavailable, "after 4, 5 would have been enough", 4),
+    ],
+)
+def test_a_fleet_that_cannot_be_had_is_refused_and_ended_whole(room, in_zone, fleet, error, said, calls):
+    room["a"] = in_zone
 
-    with pytest.raises(CapacityUnavailable, match=r"4 × m6i\.large refused after 0"):
-        launch(4)
+    with pytest.raises(error, match=said):
+        launch(**fleet)
 
-    assert (len(room["calls"]), alive()) == (1, [])
+    assert (len(room["calls"]), alive()) == (calls, [])
 
 
 @pytest.mark.parametrize("code", [NO_CAPACITY, NO_QUOTA])
@@ -315,24 +302,6 @@ def test_a_fleet_that_reaches_its_quorum_is_kept_and_says_what_is_missing(room, 
 
     assert (len(launched.instances), len(alive())) == (5, 5)
     assert launched.shortfall == f"{code}: no more"
-
-
-def test_a_fleet_below_its_quorum_is_ended_whole(room):
-    room["a"] = (4, NO_CAPACITY)
-
-    with pytest.raises(CapacityUnavailable, match=r"6 × m6i\.large refused after 4, 5 would have been enough"):
-        launch(6, quorum=5)
-
-    assert alive() == []
-
-
-def test_a_quota_refuses_a_fleet_at_the_first_zone(room):
-    room["a"] = (0, NO_QUOTA)
-
-    with pytest.raises(QuotaExceeded):
-        launch(9, placement="spread")
-
-    assert len(room["calls"]) == 1
 
 
 def test_what_an_attempt_that_crashed_launched_elsewhere_is_ended(room):
@@ -346,14 +315,10 @@ def test_what_an_attempt_that_crashed_launched_elsewhere_is_ended(room):
     assert len(second) == 3
 
 
-def test_spot_is_asked_for_once_and_its_request_is_tagged_too(room, monkeypatch):
-    monkeypatch.setattr(
-        client("ec2"), "run_instances", lambda **r: room["calls"].append(r) or {"Instances": [{"InstanceId": "i-1"}]}
-    )
+def test_spot_is_asked_for_once_and_its_request_is_tagged_too(room):
+    request = requested(room, spot=True)
 
-    launch(1, spot=True)
-
-    [request] = room["calls"]
+    assert len(room["calls"]) == 1
     assert request["InstanceMarketOptions"]["MarketType"] == "spot"
     assert request["InstanceMarketOptions"]["SpotOptions"]["InstanceInterruptionBehavior"] == "terminate"
     assert "spot-instances-request" in {one["ResourceType"] for one in request["TagSpecifications"]}
@@ -377,11 +342,14 @@ ONLY_LATER = [
 LATER = [*((f"Server.{code}", error, words) for code, error, words in OF_EC2), *ONLY_LATER]
 
 
-def ending(monkeypatch, code, ended=("i-1",)):
-    """EC2 as it describes a fleet of two, of which some have ended with a reason."""
-    reason = {"State": {"Name": "terminated"}, "StateReason": {"Code": code, "Message": f"{code}: in words"}}
-    runs = {"State": {"Name": "running"}}
-    seen = [{"InstanceId": name, **(reason if name in ended else runs)} for name in ("i-1", "i-2")]
+def ended_by(code):
+    """How EC2 describes the end of an instance."""
+    return {"State": {"Name": "terminated"}, "StateReason": {"Code": code, "Message": f"{code}: in words"}}
+
+
+def ending(monkeypatch, code):
+    """EC2 as it describes a fleet of two, of which the first has ended with a reason."""
+    seen = [{"InstanceId": "i-1"} | ended_by(code), {"InstanceId": "i-2", "State": {"Name": "running"}}]
     monkeypatch.setattr(fleets, "_describe", lambda _filters: seen)
     monkeypatch.setattr(console, "impatient_client", lambda _service: Consoles("", None))
 
@@ -423,8 +391,7 @@ def test_a_fleet_that_ec2_ends_in_part_after_its_answer_is_measured_from_its_quo
 
     def described(ids):
         for place, one in enumerate(real(ids)):
-            reason = {"State": {"Name": "terminated"}, "StateReason": {"Code": code, "Message": f"{code}: in words"}}
-            yield one | reason if place < ends[0] else one
+            yield one | ended_by(code) if place < ends[0] else one
 
     monkeypatch.setattr(fleets, "_by_ids", described)
 
@@ -436,6 +403,16 @@ def test_a_fleet_that_ec2_ends_in_part_after_its_answer_is_measured_from_its_quo
     with pytest.raises(error, match=f"4 × m6i.large refused after 1, 3 would have been enough: .*in words.*{words}"):
         launch_fleet(4, quorum=3)
     assert alive() == []
+
+
+def let_be_ending(monkeypatch, instances_of):
+    """Let EC2 describe these instances, which still take room, beside those that it has."""
+    described = fleets._describe
+    monkeypatch.setattr(
+        fleets,
+        "_describe",
+        lambda filters: instances_of() if "terminated" in filters[-1]["Values"] else described(filters),
+    )
 
 
 @pytest.fixture
@@ -451,20 +428,18 @@ FREED = [*(code for code, *_ in OF_EC2), "VcpuLimitExceeded", "MaxSpotInstanceCo
 
 @pytest.mark.parametrize("code", FREED)
 def test_a_launch_waits_for_what_ending_instances_still_take(room, monkeypatch, clock, code):
-    real, described, world = client("ec2").run_instances, fleets._describe, {}
+    real, world = client("ec2").run_instances, {}
 
     def run(**request):
         if clock[-1] < world["free_at"]:
-            raise ClientError({"Error": {"Code": code, "Message": "no more"}}, "RunInstances")
+            raise refusal(code)
         return real(**request)
 
-    def with_ending(filters):
-        if "terminated" not in filters[-1]["Values"]:
-            return described(filters)
+    def ending_instances():
         return [{"State": {"Name": world["state"] if clock[-1] < world["ends_at"] else "terminated"}}]
 
     monkeypatch.setattr(client("ec2"), "run_instances", run)
-    monkeypatch.setattr(fleets, "_describe", with_ending)
+    let_be_ending(monkeypatch, ending_instances)
 
     # In the last world EC2's count lags behind what it describes.
     for state, ends_at, free_at in [("shutting-down", 90, 90), ("stopping", 40, 40), ("terminated", 0, 5)]:
@@ -480,10 +455,7 @@ def test_a_launch_waits_for_what_ending_instances_still_take(room, monkeypatch, 
 
 def test_a_launch_of_a_run_that_is_stopped_meanwhile_waits_no_longer(room, monkeypatch, clock):
     room["a"] = (0, "VcpuLimitExceeded")
-    described, ending = fleets._describe, [{"State": {"Name": "shutting-down"}}]
-    monkeypatch.setattr(
-        fleets, "_describe", lambda filters: ending if "terminated" in filters[-1]["Values"] else described(filters)
-    )
+    let_be_ending(monkeypatch, lambda: [{"State": {"Name": "shutting-down"}}])
     monkeypatch.setattr(table, "ended_at", lambda run: clock[-1] if run == "r" and clock[-1] > 20 else None)
 
     with pytest.raises(QuotaExceeded):
@@ -506,11 +478,7 @@ def test_a_launch_of_a_run_that_is_stopped_meanwhile_waits_no_longer(room, monke
 )
 def test_a_launch_that_nothing_can_help_is_refused_in_time(room, monkeypatch, clock, code, states, at_most_s):
     room["a"] = (0, code)
-    described = fleets._describe
-    seen = [{"State": {"Name": state}} for state in states]
-    monkeypatch.setattr(
-        fleets, "_describe", lambda filters: seen if "terminated" in filters[-1]["Values"] else described(filters)
-    )
+    let_be_ending(monkeypatch, lambda: [{"State": {"Name": state}} for state in states])
 
     with pytest.raises((QuotaExceeded, CapacityUnavailable, LaunchRefused)):
         launch(2)
@@ -518,8 +486,7 @@ def test_a_launch_that_nothing_can_help_is_refused_in_time(room, monkeypatch, cl
     assert at_most_s * 0.9 <= clock[-1] <= at_most_s
 
 
-DENIED = ClientError({"Error": {"Code": "UnauthorizedOperation", "Message": "no"}}, "GetConsoleOutput")
-ONLY_NITRO = ClientError({"Error": {"Code": "UnsupportedOperation", "Message": "only Nitro"}}, "GetConsoleOutput")
+DENIED, ONLY_NITRO = refusal("UnauthorizedOperation"), refusal("UnsupportedOperation")
 
 
 class Consoles:
@@ -574,6 +541,12 @@ def test_an_instance_that_wrote_nothing_ends_its_cell_with_what_its_console_says
     assert {instance for instance, _ in consoles.asked} == {"i-1"}, "i-2 has an agent, which can say what is wrong"
 
 
+def record_volumes(fleet):
+    """Note the volumes of a fleet on EBS; those with data by instance."""
+    cell = {"file_system": "ebs", "storage": EBS}
+    return launching._record_volumes(PLAN["run"], "c1", cell, fleet.instances)
+
+
 def two_launched_long_ago():
     board = Board.of_cell("r", "c1")
     cell = {
@@ -596,8 +569,7 @@ def test_volumes_that_ec2_describes_late_are_waited_for_as_nobody_sees_them_afte
     monkeypatch.setattr(retrying.time, "sleep", pauses_s.append)
     fleet = launch_fleet(2)
 
-    cell = {"file_system": "ebs", "storage": EBS}
-    of_data = launching._record_volumes(PLAN["run"], "c1", cell, fleet.instances)
+    of_data = record_volumes(fleet)
 
     # Of each instance only its data volume, not its root.
     assert sorted(of_data) == (sorted(fleet.instances) if looks_in_vain < 100 else [])
@@ -617,8 +589,7 @@ def test_volumes_of_instances_that_have_all_ended_are_waited_for_no_longer(stack
     fleet = launch_fleet(2)
     client("ec2").terminate_instances(InstanceIds=fleet.instances[:ended])
 
-    cell = {"file_system": "ebs", "storage": EBS}
-    assert launching._record_volumes(PLAN["run"], "c1", cell, fleet.instances) == {}
+    assert record_volumes(fleet) == {}
 
     assert len(seen) == looks == len(pauses_s) + 1
 
@@ -649,7 +620,7 @@ def test_a_volume_that_is_described_before_its_attachment_is_waited_for_and_then
     monkeypatch.setattr(retrying.time, "sleep", pauses_s.append)
     fleet = launch_fleet(1)
 
-    of_data = launching._record_volumes(PLAN["run"], "c1", {"file_system": "ebs", "storage": EBS}, fleet.instances)
+    of_data = record_volumes(fleet)
 
     rows = [row for row in table.resources(PLAN["run"]) if row["kind"] == "volume"]
     assert [row["is_data"] for row in rows if row["id"] in of_data[fleet.instances[0]]] == [True]
@@ -671,43 +642,38 @@ def test_a_volume_that_ec2_does_not_describe_is_not_gone_while_its_instance_is_t
 
 
 def test_instances_reach_each_other_only_if_a_leader_runs_the_command(stack, context):
-    event = load_event("plan_matrix")
     command = {"type": "command", "command": "true"}
-    event["matrix"] |= {
-        "storage": [{"type": "efs", "throughputMode": "elastic"}],
-        "workload": [command | {"name": "each"}, command | {"name": "led", "on": "leader"}],
-        "fleet": [{"instanceType": "m6i.large", "count": 2}],
-    }
-    plan_matrix.handler(event, context)
+    plan = plan_run(
+        context,
+        storage=[{"type": "efs", "throughputMode": "elastic"}],
+        workload=[command | {"name": "each"}, command | {"name": "led", "on": "leader"}],
+        fleet=[{"instanceType": "m6i.large", "count": 2}],
+    )
 
     rosters = {}
-    for cell in plan_of(RUN)["cells"]:
+    for cell in plan["cells"]:
         launch_fleet_function.handler({"run": RUN, "cell": cell["id"], "resource_ids": ["fs-1"]}, context)
         board = Board.of_cell(RUN, cell["id"])
         rosters[cell["workload"]["name"]] = bucket.get(board.barrier(bucket.get(board.barrier_nonce)["nonce"]).roster)
 
-    led = boto3.client("ec2").describe_instances(InstanceIds=rosters["led"]["instances"])["Reservations"]
-    described = {each["InstanceId"]: each for one in led for each in one["Instances"]}
-    assert "addresses" not in rosters["each"]
+    described = {one["InstanceId"]: one for one in instances()}
+    groups = {name: [group["GroupId"] for group in one["SecurityGroups"]] for name, one in described.items()}
     addresses = {name: described[name]["PrivateIpAddress"] for name in rosters["led"]["instances"]}
-    assert rosters["led"]["addresses"] == addresses
+    assert ("addresses" in rosters["each"], rosters["led"]["addresses"]) == (False, addresses)
     connected = stack["CONNECTED_SECURITY_GROUP_IDS"].split(",")
-    assert all([group["GroupId"] for group in each["SecurityGroups"]] == connected for each in described.values())
-    each = boto3.client("ec2").describe_instances(InstanceIds=rosters["each"]["instances"])["Reservations"]
-    groups = {group["GroupId"] for one in each for instance in one["Instances"] for group in instance["SecurityGroups"]}
-    assert groups.isdisjoint(connected)
+    assert all(groups[name] == connected for name in rosters["led"]["instances"])
+    assert all(set(groups[name]).isdisjoint(connected) for name in rosters["each"]["instances"])
 
 
 def test_agents_of_a_cell_on_raw_devices_are_told_the_ids_of_their_own_data_volumes(stack, context):
-    event = load_event("plan_matrix")
     fio = {"type": "fio", "rw": "randwrite", "size": "1G", "direct": 1, "time_based": 1, "runtime": 10}
-    event["matrix"] |= {
-        "storage": [EBS | {"name": "raid", "raid0": 2}],
-        "workload": [fio | {"device": True}, fio],
-        "fleet": [{"instanceType": "m6i.large", "count": 1}],
-    }
-    plan_matrix.handler(event, context)
-    on_device, on_files = sorted(plan_of(RUN)["cells"], key=lambda cell: "device" not in cell["workload"])
+    plan = plan_run(
+        context,
+        storage=[EBS | {"name": "raid", "raid0": 2}],
+        workload=[fio | {"device": True}, fio],
+        fleet=[{"instanceType": "m6i.large", "count": 1}],
+    )
+    on_device, on_files = sorted(plan["cells"], key=lambda cell: "device" not in cell["workload"])
 
     for cell in (on_device, on_files):
         launch_fleet_function.handler({"run": RUN, "cell": cell["id"], "resource_ids": []}, context)
