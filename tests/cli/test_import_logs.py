@@ -1,15 +1,138 @@
-"""Logs of elbencho and warp, shown as rows and kept as runs that the commands of runs read."""
+"""Logs of elbencho and warp, shown as rows and kept as runs that the commands of runs read.
+
+Their formats are those of their sources: elbencho d085b19 (3.1-10), warp d06f8e6.
+"""
 
 import json
 import re
+from datetime import UTC, datetime, timedelta
 
 import pytest
-from support import tool_logs
 from support.cli_documents import kept_results, kept_summary
-from support.tool_logs import elbencho_csv, elbencho_phase, warp_client, warp_csv, warp_json, warp_segment
 
 EFS = '{"type": "efs"}'
 GIB = 2**30
+STARTED = datetime(2026, 6, 21, 10, 0, tzinfo=UTC)
+COMMAND = ["./elbencho", "-w", "-r", "-t", "2", "-s", "1g", "-b", "1m", "--lat", "--jsonfile", "r.json", "/mnt/x"]
+# Statistics::printPhaseStartISODateToStringVec, ProgArgs::getAsStringVec, Statistics::printPhaseResultsToStringVec.
+LATENCY = [
+    "Ent lat us [min]",
+    "Ent lat us [avg]",
+    "Ent lat us [max]",
+    "IO lat us [min]",
+    "IO lat us [avg]",
+    "IO lat us [max]",
+]
+DONE = ["entries/s", "IOPS", "MiB/s"]
+CSV_HEAD = [
+    "ISO date", "label", "path type", "paths", "hosts", "threads", "dirs", "files", "file size", "block size",
+    "direct IO", "random", "random aligned", "IO depth", "shared paths", "truncate", "operation",
+    *(f"time ms [{end}]" for end in ("first", "last")),
+    *(f"{name} [{end}]" for name in (*DONE, "CPU%", "entries", "MiB") for end in ("first", "last")),
+    *LATENCY,
+    *(f"rwmix read {name} [{end}]" for name in (*DONE, "entries", "MiB") for end in ("first", "last")),
+    *(f"rwmix read {name}" for name in LATENCY),
+    "version", "command",
+]  # fmt: skip
+
+
+def elbencho_phase(phase="WRITE", *, seconds=10.0, bytes_=None, iops=None, entries=None, latency=None, mixed=None,
+                   command=COMMAND, after_s=0.0, **config):  # fmt: skip
+    """One line of --jsonfile: Boost's property tree writes every value as text and escapes slashes."""
+    done = {"elapsed_time_ms": str(int(seconds * 1000))}
+    if entries:
+        done |= {"entries/s": str(int(entries / seconds)), "entries": str(entries)}
+    if iops:
+        done["iops"] = str(iops)
+    if bytes_:
+        done |= {"bytes/s": str(int(bytes_ / seconds)), "bytes": str(bytes_)}
+    if mixed:
+        done["rwmix_read"] = {name: str(value) for name, value in mixed.items()}
+    done["cpu%"] = "100"
+    if latency:
+        done["latency"] = latency
+    whole = {
+        "path_type": "file", "paths": "1", "hosts": "1", "threads": "2", "file_size": "1073741824",
+        "block_size": "1048576", "direct_io": "true", "random_offsets": "false", "io_depth": "1",
+        "truncate_files": "false", "version": "3.1-10",
+        "command": "".join(f'"{word}" ' for word in command), **config,
+    }  # fmt: skip
+    document = {
+        "phase_type": phase, "phase_id": "e1b86454-bef9-4bf7-b9f2-06cbe567921f",
+        "iso_start_date": (STARTED + timedelta(seconds=after_s)).strftime("%Y-%m-%dT%H:%M:%S.000+0000"),
+        "config": {name: value for name, value in whole.items() if value is not None},
+        "first_done": {**done, "elapsed_time_ms": "1"}, "last_done": done,
+    }  # fmt: skip
+    return json.dumps(document, separators=(",", ":")).replace("/", "\\/") + "\n"
+
+
+def elbencho_csv(*rows, version="3.1-10"):
+    """A --csvfile: nothing is quoted, and missing values of a phase are empty."""
+    usual = {
+        "ISO date": "2026-06-21T10:00:00.000+0000", "path type": "file", "paths": "1", "hosts": "1", "threads": "2",
+        "file size": "1073741824", "block size": "1048576", "direct IO": "1", "random": "0", "IO depth": "1",
+        "truncate": "0", "version": version, "command": "".join(f'"{word}" ' for word in COMMAND),
+    }  # fmt: skip
+    lines = [",".join({**dict.fromkeys(CSV_HEAD, ""), **usual, **row}.values()) for row in rows]
+    return "\n".join([",".join(CSV_HEAD), *lines]) + "\n"
+
+
+def moment(seconds):
+    """A time in the format of Go's RFC3339Nano: without zeros at its end."""
+    whole, ns = divmod(round(seconds * 1e9), 10**9)
+    text = (STARTED + timedelta(seconds=whole)).strftime("%Y-%m-%dT%H:%M:%S")
+    return f"{text}.{ns:09d}".rstrip("0").rstrip(".") + "Z"
+
+
+def warp_client(*, seconds=9.0, requests=900, bytes_=None, errors=0):
+    """`aggregate.Throughput` of one client: `ops` and `bytes` count failed requests with the others."""
+    return {
+        "start_time": moment(0.25), "end_time": moment(0.25 + seconds), "errors": errors,
+        "measure_duration_millis": int(seconds * 1000), "bytes": requests * 2**20 if bytes_ is None else bytes_,
+        "objects": requests, "ops": requests,
+    }  # fmt: skip
+
+
+def warp_segment(requests, *, millis=40.0, size=2**20):
+    """`aggregate.RequestSegment`: ten seconds of one client."""
+    return {
+        "start_time": moment(0), "end_time": moment(10),
+        "single_sized_requests": {
+            "dur_median_millis": millis, "fastest_millis": millis / 2, "slowest_millis": 9 * millis,
+            "std_dev_millis": millis / 3, "dur_99_millis": 4 * millis, "dur_90_millis": 2 * millis,
+            "dur_avg_millis": 1.2 * millis, "requests": requests, "obj_size": size, "merged_entries": 1,
+        },
+    }  # fmt: skip
+
+
+def warp_json(operations, **changes):
+    """`aggregate.Realtime`: {operation: {client: (throughput, segments)}}."""
+    by_type = {
+        name: {
+            "Title": f"Operation: {name} (Final)", "concurrency": 8 * len(clients), "hosts": 1, "clients": len(clients),
+            # The effect of merging: two seconds at each end are missing from the work, but not from the time.
+            "throughput": {"measure_duration_millis": 10_000, "ops": 371, "bytes": 390025806.5},
+            "throughput_by_client": {client: done for client, (done, _) in clients.items()},
+            "requests_by_client": {client: segments for client, (_, segments) in clients.items()},
+        }
+        for name, clients in operations.items()
+    }  # fmt: skip
+    return json.dumps({"v": 2, "commandline": "warp get", "final": True, "warp_version": "v1.6.1",
+                       "total": {}, "by_op_type": by_type, **changes}, indent=2)  # fmt: skip
+
+
+WARP_HEAD = "idx thread op client_id n_objects bytes endpoint file error start first_byte last_byte end duration_ns cat"
+
+
+def warp_csv(*requests):
+    """All requests, of --full: (operation, client, thread, start s, duration ms, bytes, error)."""
+    lines = [WARP_HEAD.replace(" ", "\t")]
+    for number, (operation, client, thread, start, millis, size, error) in enumerate(requests):
+        end, ns = start + millis / 1000, round(millis * 1e6)
+        fields = [number, thread, operation, client, 1, size, "http://127.0.0.1:9000", "a/b.rnd", error,
+                  moment(start), "", "", moment(end), ns, 0]  # fmt: skip
+        lines.append("\t".join(map(str, fields)))
+    return "\n".join([*lines, "# warp get --full"]) + "\n"
 
 
 @pytest.fixture
@@ -35,6 +158,12 @@ def imported(log, matrix):
         return result
 
     return keep
+
+
+def medians(result):
+    """The medians of its only point."""
+    (point,) = result["points"]
+    return {name: metric["p50"] for name, metric in point["metrics"].items()}
 
 
 def points_of(result):
@@ -75,7 +204,7 @@ def test_each_phase_of_elbencho_is_a_point_and_each_time_it_was_done_a_repetitio
     (directories,) = results["efs-elastic.elbencho-entries.m6i.large-x1"]["points"]
     assert directories["metrics"]["entries_per_s"]["p50"] == 200
     assert directories["metrics"]["entries_per_s"]["unit"] == "entries/s"
-    assert kept_summary("old")["started_at"] == tool_logs.STARTED.timestamp()
+    assert kept_summary("old")["started_at"] == STARTED.timestamp()
 
 
 def test_a_mean_latency_makes_no_percentile_and_that_is_said(imported):
@@ -83,9 +212,8 @@ def test_a_mean_latency_makes_no_percentile_and_that_is_said(imported):
                       "histogram": {"buckets": [{"range": "256-304us", "count": "900"}]}}}  # fmt: skip
     result = imported("r.json", elbencho_phase(bytes_=10 * GIB, iops=1024, latency=latency))
 
-    metrics = result["points"][0]["metrics"]
-    assert metrics["io_lat_avg_us"]["p50"] == 318
-    assert metrics["io_lat_max_us"]["p50"] == 80129
+    metrics = medians(result)
+    assert (metrics["io_lat_avg_us"], metrics["io_lat_max_us"]) == (318, 80129)
     assert not [name for name in metrics if re.search(r"_p[0-9]+_us$", name)]
     assert not result["points"][0]["latency"]
     assert "there are no percentiles" in json.dumps(result["warnings"])
@@ -95,7 +223,7 @@ def test_reads_and_writes_of_a_mix_are_kept_apart(imported):
     mixed = {"iops": 300, "bytes/s": 300 * 2**20, "bytes": 3000 * 2**20}
     result = imported("r.json", elbencho_phase("RWMIX30", bytes_=7000 * 2**20, iops=700, mixed=mixed))
 
-    metrics = {name: metric["p50"] for name, metric in result["points"][0]["metrics"].items()}
+    metrics = medians(result)
     assert (metrics["write_iops"], metrics["read_iops"], metrics["iops"]) == (700, 300, 1000)
     assert (metrics["write_mib_per_s"], metrics["read_mib_per_s"]) == (700, 300)
 
@@ -124,9 +252,7 @@ def test_the_csv_of_elbencho_makes_the_points_of_its_json(log, matrix):
 
     (of_csv,), (of_json,) = (kept_results(run).values() for run in ("c", "j"))
     assert of_csv["points"][0]["params"] == of_json["points"][0]["params"]
-    assert {name: metric["p50"] for name, metric in of_csv["points"][0]["metrics"].items()} == {
-        name: metric["p50"] for name, metric in of_json["points"][0]["metrics"].items()
-    }
+    assert medians(of_csv) == medians(of_json)
 
 
 def test_whole_mib_of_a_csv_are_no_rate_where_they_are_few(imported):
@@ -135,13 +261,13 @@ def test_whole_mib_of_a_csv_are_no_rate_where_they_are_few(imported):
 
     result = imported("r.csv", elbencho_csv(row))
 
-    assert set(result["points"][0]["metrics"]) == {"duration_s", "iops", "write_iops"}
+    assert medians(result).keys() == {"duration_s", "iops", "write_iops"}
     assert "counts whole MiB" in json.dumps(result["warnings"])
 
 
 def test_command_lines_that_differ_in_more_than_paths_are_named(log, matrix):
-    other = [*tool_logs.COMMAND[:-1], "--sync", "/mnt/y"]
-    same = [*tool_logs.COMMAND[:-3], "--jsonfile", "other.json", "/mnt/z"]
+    other = [*COMMAND[:-1], "--sync", "/mnt/y"]
+    same = [*COMMAND[:-3], "--jsonfile", "other.json", "/mnt/z"]
     first = log("a.json", elbencho_phase(iops=1000, bytes_=GIB))
 
     matrix("import-logs", first, log("b.json", elbencho_phase(iops=1000, bytes_=GIB, command=same)), "--as", "same")
@@ -180,11 +306,11 @@ def test_percentiles_of_ten_seconds_are_those_of_a_client_that_needed_no_more(im
     of_short = imported("s.json", warp_json({"GET": short}))
     of_long = imported("l.json", warp_json({"GET": long}))
 
-    metrics = of_short["points"][0]["metrics"]
-    assert [metrics[f"get_lat_p{p}_us"]["p50"] for p in (50, 90, 99)] == [40_000, 80_000, 160_000]
-    assert not [name for name in of_long["points"][0]["metrics"] if "_lat_" in name]
+    metrics = medians(of_short)
+    assert [metrics[f"get_lat_p{p}_us"] for p in (50, 90, 99)] == [40_000, 80_000, 160_000]
+    assert not [name for name in medians(of_long) if "_lat_" in name]
     assert "cannot be merged" in json.dumps(of_long["warnings"])
-    assert of_long["points"][0]["metrics"]["requests_per_s"]["p50"] == 100
+    assert medians(of_long)["requests_per_s"] == 100
 
 
 def test_all_requests_of_warp_have_their_percentiles_and_histogram(imported):
@@ -192,20 +318,19 @@ def test_all_requests_of_warp_have_their_percentiles_and_histogram(imported):
 
     result = imported("w.csv", warp_csv(*requests))
 
-    (point,) = result["points"]
-    assert point["latency"]["get_lat"]["operations"] == 1000
-    assert point["metrics"]["get_lat_p50_us"]["p50"] == pytest.approx(20_000, rel=1 / 128)
-    assert point["metrics"]["get_lat_avg_us"]["p50"] == pytest.approx(20_700)
+    metrics = medians(result)
+    assert result["points"][0]["latency"]["get_lat"]["operations"] == 1000
+    assert metrics["get_lat_p50_us"] == pytest.approx(20_000, rel=1 / 128)
+    assert metrics["get_lat_avg_us"] == pytest.approx(20_700)
     # From the start of the first request to the end of the last.
-    assert point["metrics"]["requests_per_s"]["p50"] == pytest.approx(1000 / (99.9 + 0.09), rel=1e-6)
+    assert metrics["requests_per_s"] == pytest.approx(1000 / (99.9 + 0.09), rel=1e-6)
 
 
 def test_a_percentile_that_too_few_requests_carry_is_left_out(imported):
     result = imported("w.csv", warp_csv(*gets(100)))
 
-    metrics = result["points"][0]["metrics"]
-    assert "get_lat_p90_us" in metrics
-    assert "get_lat_p99_us" not in metrics  # it takes 368
+    assert "get_lat_p90_us" in medians(result)
+    assert "get_lat_p99_us" not in medians(result)  # it takes 368
 
 
 def test_failed_requests_are_in_no_rate(imported):
@@ -215,12 +340,12 @@ def test_failed_requests_are_in_no_rate(imported):
     of_all = imported("w.csv", warp_csv(*requests))
     of_sums = imported("w.json", warp_json({"GET": failed}))
 
-    metrics = {name: metric["p50"] for name, metric in of_all["points"][0]["metrics"].items()}
+    metrics = medians(of_all)
     assert metrics["requests_per_s"] == pytest.approx(99 / 2.0)
     assert metrics["mb_per_s"] == pytest.approx(99 * 2**20 / 2.0 / 1e6)
     # The JSON counts the bytes of failed requests with the others.
-    assert set(of_sums["points"][0]["metrics"]) == {"duration_s", "requests_per_s"}
-    assert of_sums["points"][0]["metrics"]["requests_per_s"]["p50"] == 90
+    assert medians(of_sums).keys() == {"duration_s", "requests_per_s"}
+    assert medians(of_sums)["requests_per_s"] == 90
     for result in (of_all, of_sums):
         assert "failed and are in no figure" in json.dumps(result["warnings"])
 
