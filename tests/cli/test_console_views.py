@@ -39,13 +39,22 @@ def played():
     return PlayedRun(recorded("failed_and_retried"))
 
 
+def shown_by(look, **wanted):
+    """What a page gets that asks for this view, by default for the matrix."""
+    asked = {"view": "matrix", "file_system": "", "cell": "", "state": "", **wanted}
+    return look.view(asked, NO_STOP, "/report")
+
+
 def seen(played, at=None, **wanted):
     """A look at a moment of the run, by default after its end."""
     played.until = at or float("inf")
     now = at or played.record["execution"]["ended_at"] + 5
-    look = RunLook(played.source, RUN, clock=lambda: now)
-    asked = {"view": "matrix", "file_system": "", "cell": "", "state": "", **wanted}
-    return look.view(asked, NO_STOP, "/report")
+    return shown_by(RunLook(played.source, RUN, clock=lambda: now), **wanted)
+
+
+def cells_in(matrix):
+    """All cells of a matrix that is shown."""
+    return [cell for row in matrix["rows"] for cell in row["cells"]]
 
 
 def entered(played, name, nth=0):
@@ -184,8 +193,7 @@ def test_a_look_that_is_throttled_comes_ever_more_seldom_and_says_why(played):
         clock[0] = look._next_at
         look.look()
         pauses.append(look._next_at - clock[0])
-    asked = {"view": "matrix", "file_system": "", "cell": "", "state": ""}
-    document = look.view(asked, NO_STOP, "")
+    document = shown_by(look)
 
     assert pauses == sorted(pauses)
     assert pauses[0] == 4.0
@@ -263,10 +271,8 @@ def test_a_figure_stands_beside_the_best_of_its_column_and_says_whether_that_can
     planned, ebs, efs, is_open, times
 ):
     best, other = cell_of(planned, "ebs"), cell_of(planned, "efs")
-    shown = Layout(planned).matrix(
-        progress_of(planned), {best["id"]: [ebs], other["id"]: [efs]}, 0.0
-    )["rows"]  # fmt: skip
-    figures = {cell["id"]: cell["figures"][0] for row in shown for cell in row["cells"] if cell["figures"]}
+    shown = Layout(planned).matrix(progress_of(planned), {best["id"]: [ebs], other["id"]: [efs]}, 0.0)
+    figures = {cell["id"]: cell["figures"][0] for cell in cells_in(shown) if cell["figures"]}
 
     assert (figures[best["id"]]["is_best"], figures[best["id"]]["is_open"]) == (True, False)
     assert (figures[other["id"]]["times"], figures[other["id"]]["is_open"]) == (times, is_open)
@@ -344,8 +350,8 @@ def test_points_of_a_running_cell_show_the_median_of_their_uploaded_samples(plan
 
     def shown(state):
         board_now = fleet(cell, board, 1000.0, has_ended=False)
-        rows = layout.matrix(progress_of(planned, **{cell["id"]: state}), {}, 1000.0, {cell["id"]: board_now})
-        return next(each for row in rows["rows"] for each in row["cells"] if each["id"] == cell["id"])
+        matrix = layout.matrix(progress_of(planned, **{cell["id"]: state}), {}, 1000.0, {cell["id"]: board_now})
+        return next(each for each in cells_in(matrix) if each["id"] == cell["id"])
 
     for state in ("running", "analysing"):
         assert shown(state)["so_far"] == {layout.keys[cell["id"], point]: words for point, words in expected.items()}
@@ -362,15 +368,11 @@ def heartbeat(step, rates=(), **said):
 def test_a_fleet_without_gates_is_at_the_step_of_its_heartbeats_and_its_curve_is_their_sum(planned):
     cell = cell_of(planned, "efs")
     told = Heartbeats()
+    # Heartbeats overlap, and a rate may begin and end within a second.
+    rates = [(991.0, 1.0, 0, 100, 5), (993.0, 2.0, 0, 300, 5), (994.5, 1.0, 0, 40, 0)]
     for name in ("i-1", "i-2"):
-        told.add(name, heartbeats.parse(heartbeat(1, [(991.0, 1.0, 0, 100, 5)]), 1000.0))
-        # Heartbeats overlap, and a rate may begin and end within a second.
-        told.add(
-            name,
-            heartbeats.parse(
-                heartbeat(1, [(991.0, 1.0, 0, 100, 5), (993.0, 2.0, 0, 300, 5), (994.5, 1.0, 0, 40, 0)]), 1000.0
-            ),
-        )
+        for lately in (rates[:1], rates):
+            told.add(name, heartbeats.parse(heartbeat(1, lately), 1000.0))
     board = Board(["i-1", "i-2"], objects_of([("R:i-1/heartbeat", 995.0)]), heartbeats=told)
 
     shown = fleet(cell, board, 1000.0, has_ended=False)
@@ -382,8 +384,8 @@ def test_a_fleet_without_gates_is_at_the_step_of_its_heartbeats_and_its_curve_is
     assert 0 < shown["share"] < 1
     now = progress_of(planned, **{cell["id"]: "waiting"})
     now = replace(now, cells=tuple(replace(each, steps=len(cell["steps"])) for each in now.cells))
-    rows = Layout(planned).matrix(now, {}, 1000.0, {cell["id"]: shown})
-    [live] = [each for row in rows["rows"] for each in row["cells"] if each["live"]]
+    matrix = Layout(planned).matrix(now, {}, 1000.0, {cell["id"]: shown})
+    [live] = [each for each in cells_in(matrix) if each["live"]]
     assert live["words"].startswith(f"step 2 of {len(cell['steps'])}")
     assert live["fraction"] > 1 / len(cell["steps"])
 
@@ -435,18 +437,14 @@ def test_after_a_stop_nothing_runs_and_nothing_has_failed(planned):
 def test_a_page_shows_the_plan_at_once_and_no_figure_that_it_does_not_know(played, planned):
     played.until = entered(played, "Poll fleet")
     now = [played.until]
-    look, asked = (
-        RunLook(played.source, RUN, planned, lambda: now[0]),
-        {"view": "matrix"} | dict.fromkeys(("file_system", "cell", "state"), ""),
-    )
-    document = look.view(asked, NO_STOP, "")
+    look = RunLook(played.source, RUN, planned, lambda: now[0])
+    document = shown_by(look)
 
     known = [document["header"][name] for name in ("status", "elapsed", "left", "spent", "resume", "receipt")]
     assert known == ["READING", "", "", "", "", ""]
     now[0] += 1
-    assert look.view(asked, NO_STOP, "")["header"]["status"] == "RUNNING"
-    shown = [cell for row in document["matrix"]["rows"] for cell in row["cells"]]
-    assert [cell["state"] for cell in shown] == ["planned"] * len(planned["cells"])
+    assert shown_by(look)["header"]["status"] == "RUNNING"
+    assert [cell["state"] for cell in cells_in(document["matrix"])] == ["planned"] * len(planned["cells"])
 
 
 def test_what_an_instance_invents_is_not_drawn(planned):
