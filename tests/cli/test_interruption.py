@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from botocore.exceptions import ClientError, EndpointConnectionError, ParamValidationError
 from support.cli_documents import CELLS, plan_document, progress_rows, rows, summary_document
+from support.refusals import refusal
 from typer import Exit
 
 from cli.follow import following, interruption, progress, running
@@ -26,6 +27,7 @@ from local.keeping.room import DISK_FULL
 from local.programs import claims
 from local.programs.liveness import started_ticks
 
+AT_ONCE = Retry(pause_s=0.0, at_most_s=60.0)
 VOLUME, INSTANCE = {"kind": "volume", "id": "vol-1", "run": "r"}, {"kind": "instance", "id": "i-1", "run": "r"}
 
 
@@ -80,7 +82,9 @@ class FakeService:
 def no_pauses(monkeypatch):
     """Look and clean up without waiting for AWS."""
     monkeypatch.setitem(following.POLL_EVERY_S, "aws", 0.0)
-    monkeypatch.setattr(running, "AWS_RETRY", Retry(pause_s=0.0, at_most_s=60.0))
+    monkeypatch.setattr(following, "FAILED_POLL_PAUSE_S", 0.0)
+    for retry in ("AWS_RETRY", "LOCAL_RETRY"):
+        monkeypatch.setattr(running, retry, AT_ONCE)
 
 
 def run_interrupted(service, **options):
@@ -88,6 +92,11 @@ def run_interrupted(service, **options):
     with pytest.raises(CommandError) as ended:
         running.run_to_end(service, Planned({}, plan_document()), RunOptions("r", **options))
     return ended.value
+
+
+def one_volume_left():
+    """A deployment where a volume remains, and the second interruption comes with the first pass."""
+    return FakeService([{"deleted": [], "remaining": [VOLUME]}] * 9, interrupt_at_reap=(1,))
 
 
 def local(process=None):
@@ -199,7 +208,7 @@ def test_a_clean_up_that_never_succeeds_ends_and_says_why(monkeypatch):
 
 
 def test_a_second_interruption_says_how_to_finish_by_hand():
-    service = FakeService([{"deleted": [], "remaining": [VOLUME]}] * 9, interrupt_at_reap=(1,))
+    service = one_volume_left()
 
     said = run_interrupted(service)
 
@@ -211,7 +220,7 @@ def test_a_second_interruption_says_how_to_finish_by_hand():
 
 def test_a_second_interruption_of_a_local_run_leaves_nothing_to_do_where_its_cloud_ends_with_it(keep_run, workdir):
     keep_run("r")
-    service = FakeService([{"deleted": [], "remaining": [VOLUME]}] * 9, interrupt_at_reap=(1,))
+    service = one_volume_left()
     service.deployment = local(this_process())
 
     said = run_interrupted(service, ends_cloud=True)
@@ -221,7 +230,7 @@ def test_a_second_interruption_of_a_local_run_leaves_nothing_to_do_where_its_clo
     assert said.advice == "measure the rest: `matrix run --resume r --local`"
 
     # A command that uses the cloud keeps it up, with all that is in it.
-    service = FakeService([{"deleted": [], "remaining": [VOLUME]}] * 9, interrupt_at_reap=(1,))
+    service = one_volume_left()
     service.deployment = local(this_process())
     with claims.used(workdir):
         said = run_interrupted(service, ends_cloud=True)
@@ -249,19 +258,18 @@ def this_process():
 
 def unknown_at_first(service, looks):
     """A description that does not know a new run yet, as AWS documents."""
-    execution, refusals = service.execution, iter([UnknownRun("no run r", "")] * looks)
+    execution, failures = service.execution, iter([UnknownRun("no run r", "")] * looks)
 
     def describe(run):
         service.calls.append("describe")
-        for refusal in refusals:
-            raise refusal
+        for failure in failures:
+            raise failure
         return execution(run)
 
     service.execution = describe
 
 
-def test_a_run_that_step_functions_does_not_know_yet_is_looked_for_again(monkeypatch):
-    monkeypatch.setattr(following, "FAILED_POLL_PAUSE_S", 0.0)
+def test_a_run_that_step_functions_does_not_know_yet_is_looked_for_again():
     service = FakeService([])
     unknown_at_first(service, looks=following.MAX_FAILED_POLLS - 1)
 
@@ -271,8 +279,7 @@ def test_a_run_that_step_functions_does_not_know_yet_is_looked_for_again(monkeyp
     assert "interrupted" in said.message
 
 
-def test_a_run_that_stays_unknown_is_lost_sight_of_and_said_to_go_on(monkeypatch):
-    monkeypatch.setattr(following, "FAILED_POLL_PAUSE_S", 0.0)
+def test_a_run_that_stays_unknown_is_lost_sight_of_and_said_to_go_on():
     service = FakeService([])
     unknown_at_first(service, looks=99)
 
@@ -286,7 +293,7 @@ def test_a_run_that_is_not_known_yet_is_stopped_all_the_same():
     service = FakeService([])
     unknown_at_first(service, looks=1)
 
-    interruption.stop_and_clean(service, "r", print, InterruptCounter(), Retry(pause_s=0.0, at_most_s=60.0))
+    interruption.stop_and_clean(service, "r", print, InterruptCounter(), AT_ONCE)
 
     assert service.calls[:2] == ["describe", "stop r"]
 
@@ -346,10 +353,9 @@ def test_that_the_local_cloud_has_ended_is_said_within_seconds(workdir):
     assert "matrix results r --local" in said.advice
 
 
-def test_a_local_cloud_that_ends_with_the_run_that_is_stopped_has_taken_everything_along(keep_run, capsys, monkeypatch):
+def test_a_local_cloud_that_ends_with_the_run_that_is_stopped_has_taken_everything_along(keep_run, capsys):
     """The command that has started the run ends its cloud as soon as it sees the run end, while `stop` cleans up."""
     keep_run("r")
-    monkeypatch.setattr(running, "LOCAL_RETRY", Retry(pause_s=0.0, at_most_s=60.0))
     cloud = subprocess.Popen(["sleep", "1000"])
 
     class Ending(FakeService):
@@ -373,9 +379,8 @@ def test_a_local_cloud_that_ends_with_the_run_that_is_stopped_has_taken_everythi
     assert "matrix run --resume r" in said
 
 
-def test_a_stopped_run_is_one_document_for_a_program(keep_run, capsys, monkeypatch):
+def test_a_stopped_run_is_one_document_for_a_program(keep_run, capsys):
     keep_run("r")
-    monkeypatch.setattr(running, "LOCAL_RETRY", Retry(pause_s=0.0, at_most_s=60.0))
     volume = {"kind": "volume", "id": "vol-1"}
     service = FakeService([{"deleted": [volume], "remaining": []}, {}, {}], interrupt_at_look=None)
 
@@ -463,8 +468,7 @@ def test_a_full_disk_is_not_asked_to_delete_anything(keep_run):
         running.finish(Full(local()), progress.read([], plan_document(), execution), as_json=False)
 
 
-def denied():
-    return ClientError({"Error": {"Code": "AccessDenied"}, "ResponseMetadata": {"HTTPStatusCode": 403}}, "Invoke")
+DENIED = refusal("AccessDenied", status=403)
 
 
 def failing(service, error, looks):
@@ -480,8 +484,7 @@ def failing(service, error, looks):
     service.progress_rows = answer
 
 
-def test_looks_that_fail_are_told_once_with_the_reason(monkeypatch, capsys):
-    monkeypatch.setattr(following, "FAILED_POLL_PAUSE_S", 0.0)
+def test_looks_that_fail_are_told_once_with_the_reason(capsys):
     service = FakeService([])
     failing(service, EndpointConnectionError(endpoint_url="https://dynamodb"), following.MAX_FAILED_POLLS - 1)
 
@@ -493,7 +496,7 @@ def test_looks_that_fail_are_told_once_with_the_reason(monkeypatch, capsys):
 
 
 @pytest.mark.parametrize(
-    ("error", "reason"), [(denied(), "AWS denies access"), (ParamValidationError(report="x"), "Parameter validation")]
+    ("error", "reason"), [(DENIED, "AWS denies access"), (ParamValidationError(report="x"), "Parameter validation")]
 )
 def test_a_look_that_no_further_one_mends_is_the_last(error, reason):
     service = FakeService([])
@@ -504,7 +507,7 @@ def test_a_look_that_no_further_one_mends_is_the_last(error, reason):
 
 
 def test_a_clean_up_that_no_further_pass_mends_is_given_up_at_once():
-    service = FakeService([denied()] * 99)
+    service = FakeService([DENIED] * 99)
 
     said = run_interrupted(service)
 
