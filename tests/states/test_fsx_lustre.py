@@ -6,16 +6,13 @@ from unittest.mock import Mock
 import boto3
 import pytest
 from botocore.validate import validate_parameters
+from support.storages import RUN_TAGS, STORAGES, TOKEN
 
 from aws.stack.clients import client
 from aws.storages.fsx_lustre import cloud as fsx_lustre
 
-TOKEN = "t" * 60
-TAGS = [{"Key": "storage-matrix:stack", "Value": "storage-matrix"}, {"Key": "storage-matrix:run", "Value": "r"}]
 OWNER = ("r", "lustre", 0)
-SCRATCH = {
-    "type": "fsx-lustre", "deploymentType": "SCRATCH_2", "storageCapacityGiB": 1200, "compression": "NONE",
-}  # fmt: skip
+SCRATCH = STORAGES["fsx-lustre"]
 PERSISTENT = {
     **SCRATCH, "deploymentType": "PERSISTENT_2", "storageCapacityGiB": 2400, "throughputMBpsPerTiB": 250,
 }  # fmt: skip
@@ -41,14 +38,14 @@ def requests(stack, monkeypatch):
 
 
 def test_type_and_version_are_always_said_because_those_of_fsx_are_others(requests, stack):
-    assert fsx_lustre.create(TOKEN, SCRATCH, TAGS, *OWNER) == "fs-1"
+    assert fsx_lustre.create(TOKEN, SCRATCH, RUN_TAGS, *OWNER) == "fs-1"
 
     [request] = requests
     assert (request["FileSystemType"], request["FileSystemTypeVersion"]) == ("LUSTRE", "2.15")
     assert request["LustreConfiguration"] == {"DeploymentType": "SCRATCH_2", "DataCompressionType": "NONE"}
     assert request["SubnetIds"] == stack["SUBNET_IDS"].split(",")[:1]
     assert request["SecurityGroupIds"] == [stack["FILE_SYSTEM_SECURITY_GROUP_ID"]]
-    assert request["Tags"] == [*TAGS, {"Key": "storage-matrix:token", "Value": TOKEN}]
+    assert request["Tags"] == [*RUN_TAGS, {"Key": "storage-matrix:token", "Value": TOKEN}]
 
 
 @pytest.mark.parametrize(
@@ -56,7 +53,7 @@ def test_type_and_version_are_always_said_because_those_of_fsx_are_others(reques
     [(None, {"Mode": "AUTOMATIC"}), (12_000, {"Mode": "USER_PROVISIONED", "Iops": 12_000})],
 )
 def test_a_persistent_one_has_its_throughput_its_metadata_iops_and_no_backups(requests, iops, metadata):
-    fsx_lustre.create(TOKEN, PERSISTENT | {"metadataIops": iops}, TAGS, *OWNER)
+    fsx_lustre.create(TOKEN, PERSISTENT | {"metadataIops": iops}, RUN_TAGS, *OWNER)
 
     assert requests[0]["LustreConfiguration"] == {
         "DeploymentType": "PERSISTENT_2", "DataCompressionType": "NONE", "PerUnitStorageThroughput": 250,
@@ -68,7 +65,7 @@ def test_a_persistent_one_has_its_throughput_its_metadata_iops_and_no_backups(re
     ("gib", "cache"), [(0, {"SizingMode": "NO_CACHE"}), (512, {"SizingMode": "USER_PROVISIONED", "SizeGiB": 512})]
 )
 def test_intelligent_tiering_is_asked_for_without_capacity_with_throughput_cache_and_metadata(requests, gib, cache):
-    fsx_lustre.create(TOKEN, TIERING | {"readCacheGiB": gib}, TAGS, *OWNER)
+    fsx_lustre.create(TOKEN, TIERING | {"readCacheGiB": gib}, RUN_TAGS, *OWNER)
 
     [request] = requests
     assert (request["StorageType"], "StorageCapacity" in request) == ("INTELLIGENT_TIERING", False)
@@ -82,8 +79,8 @@ def test_intelligent_tiering_is_asked_for_without_capacity_with_throughput_cache
 
 def test_only_a_persistent_one_is_encrypted_by_the_users_key(requests, monkeypatch):
     monkeypatch.setenv("KMS_KEY_ARN", "arn:aws:kms:eu-west-1:1:key/k")
-    fsx_lustre.create(TOKEN, SCRATCH, TAGS, *OWNER)
-    fsx_lustre.create(TOKEN, PERSISTENT, TAGS, *OWNER)
+    fsx_lustre.create(TOKEN, SCRATCH, RUN_TAGS, *OWNER)
+    fsx_lustre.create(TOKEN, PERSISTENT, RUN_TAGS, *OWNER)
 
     assert ["KmsKeyId" in request for request in requests] == [False, True]
 
@@ -132,17 +129,10 @@ def test_it_is_mounted_by_the_names_that_fsx_tells_with_the_stripes_of_the_matri
     ],
 )  # fmt: skip
 def test_one_that_exists_is_what_the_matrix_says_or_refused_with_what_it_is(stack, monkeypatch, change, field, words):
-    subnet, group = stack["SUBNET_IDS"].split(",")[0], stack["FILE_SYSTEM_SECURITY_GROUP_ID"]
-    interface = boto3.client("ec2").create_network_interface(SubnetId=subnet, Groups=[group])["NetworkInterface"]
-    ids = {"SubnetIds": [subnet], "NetworkInterfaceIds": [interface["NetworkInterfaceId"]]}
-    monkeypatch.setattr(
-        client("fsx"), "describe_file_systems", lambda **_: {"FileSystems": [described(**ids, **change)]}
-    )
+    found = refusals(stack, monkeypatch, described(**change), PERSISTENT)
 
-    refused = list(fsx_lustre.refusals(PERSISTENT | {"fileSystemId": "fs-0123456789abcdef0"}))
-
-    assert [refusal.field for refusal in refused] == ([field] if field else [])
-    assert all(words in refusal.rule for refusal in refused)
+    assert [refusal.field for refusal in found] == ([field] if field else [])
+    assert all(words in refusal.rule for refusal in found)
 
 
 def tiered(**changes):
@@ -154,12 +144,17 @@ def tiered(**changes):
     return {**file_system, "LustreConfiguration": settings}
 
 
-def refused(stack, monkeypatch, file_system, asked):
-    subnet, group = stack["SUBNET_IDS"].split(",")[0], stack["FILE_SYSTEM_SECURITY_GROUP_ID"]
+def refusals(stack, monkeypatch, file_system, asked, group=None):
+    """The refusals of one that FSx describes so, behind the stack's own group or another."""
+    subnet, group = stack["SUBNET_IDS"].split(",")[0], group or stack["FILE_SYSTEM_SECURITY_GROUP_ID"]
     interface = boto3.client("ec2").create_network_interface(SubnetId=subnet, Groups=[group])["NetworkInterface"]
     ids = {"SubnetIds": [subnet], "NetworkInterfaceIds": [interface["NetworkInterfaceId"]]}
     monkeypatch.setattr(client("fsx"), "describe_file_systems", lambda **_: {"FileSystems": [{**file_system, **ids}]})
-    return {each.field: each.fix for each in fsx_lustre.refusals(asked | {"fileSystemId": "fs-0123456789abcdef0"})}
+    return list(fsx_lustre.refusals(asked | {"fileSystemId": "fs-0123456789abcdef0"}))
+
+
+def refused(*asked):
+    return {each.field: each.fix for each in refusals(*asked)}
 
 
 @pytest.mark.parametrize(
@@ -193,11 +188,8 @@ def test_one_behind_another_group_is_told_with_the_ports_of_lustre(stack, monkey
     ec2, subnet = boto3.client("ec2"), stack["SUBNET_IDS"].split(",")[0]
     vpc = ec2.describe_subnets(SubnetIds=[subnet])["Subnets"][0]["VpcId"]
     other = ec2.create_security_group(GroupName="o", Description="o", VpcId=vpc)["GroupId"]
-    interface = ec2.create_network_interface(SubnetId=subnet, Groups=[other])["NetworkInterface"]
-    ids = {"SubnetIds": [subnet], "NetworkInterfaceIds": [interface["NetworkInterfaceId"]]}
-    monkeypatch.setattr(client("fsx"), "describe_file_systems", lambda **_: {"FileSystems": [described(**ids)]})
 
-    [refusal] = fsx_lustre.refusals(PERSISTENT | {"fileSystemId": "fs-0123456789abcdef0"})
+    [refusal] = refusals(stack, monkeypatch, described(), PERSISTENT, other)
 
     assert "at ports 988 and 1018 to 1023" in refusal.rule
 
@@ -223,9 +215,8 @@ def test_quotas_count_each_kind_of_deployment_and_scratch_of_both_generations(st
 
 
 def test_it_is_deleted_as_fsx_deletes_lustre_by_itself_without_a_backup(stack, monkeypatch):
-    ours = [{"Key": "storage-matrix:stack", "Value": stack["STACK"]}, {"Key": "storage-matrix:run", "Value": "r"}]
     asked = []
-    monkeypatch.setattr(client("fsx"), "describe_file_systems", lambda **_: {"FileSystems": [described(Tags=ours)]})
+    monkeypatch.setattr(client("fsx"), "describe_file_systems", lambda **_: {"FileSystems": [described(Tags=RUN_TAGS)]})
     monkeypatch.setattr(client("fsx"), "delete_file_system", lambda **request: asked.append(request))
 
     assert fsx_lustre.delete("fs-1") is False

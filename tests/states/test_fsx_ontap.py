@@ -2,24 +2,20 @@
 
 import pytest
 from states.conftest import until
-from support.function_events import RUN, load_event
+from support.function_events import RUN, plan_run, problems_of_run
+from support.storages import STORAGES
 
 import check_file_system
 import create_file_system
 import delete_file_system
-import plan_matrix
 import reap
-from aws.records import bucket, table
+from aws.records import table
 from aws.stack import tags
 from aws.storages import clouds, fsx_ontap
 from aws.storages.fsx_ontap import cloud as ontap
 from matrix.terms.errors import FileSystemFailed
-from matrix.terms.problems import InvalidMatrix
 
-STORAGE = {
-    "type": "fsx-ontap", "deploymentType": "SINGLE_AZ_2", "haPairs": 1, "storageCapacityGiB": 1024,
-    "throughputMBpsPerHaPair": 1536, "volumeStyle": "FLEXVOL", "nfsVersion": "4.1", "nconnect": 16,
-}  # fmt: skip
+STORAGE = STORAGES["fsx-ontap"]
 TAGS = [
     {"Key": tags.STACK, "Value": "storage-matrix"}, {"Key": tags.RUN, "Value": RUN},
     {"Key": tags.DEADLINE, "Value": "2030-01-01T00:00:00Z"},
@@ -127,13 +123,6 @@ def test_what_belongs_to_no_run_is_not_deleted(service, stack):
         ontap.delete(theirs)
 
 
-def event_of(storage):
-    event = load_event("plan_matrix")
-    event["matrix"]["storage"] = [storage]
-    event["matrix"].pop("exclude", None)
-    return event
-
-
 @pytest.fixture
 def owned(service, stack):
     """Somebody's own file system with an SVM and a volume at /vol1."""
@@ -151,13 +140,12 @@ def owned(service, stack):
 
 def written(owned, **more):
     fields = {"type": "fsx-ontap", "storageCapacityGiB": 1024, "throughputMBpsPerHaPair": 1536}
-    return {**fields, "fileSystemId": owned, "junctionPath": "/vol1", **more}
+    return [{**fields, "fileSystemId": owned, "junctionPath": "/vol1", **more}]
 
 
 def test_a_volume_that_exists_is_used_and_left_as_it_was(owned, service, context):
     before = service.describe_file_systems()["FileSystems"], service.describe_volumes()["Volumes"]
-    plan_matrix.handler(event_of(written(owned)), context)
-    plan = bucket.get(f"runs/{RUN}/plan.json")
+    plan = plan_run(context, storage=written(owned))
     name, storage = plan["file_systems"][0]["id"], plan["file_systems"][0]["storage"]
 
     of_it = {"run": RUN, "file_system": name}
@@ -174,9 +162,10 @@ def test_a_volume_that_exists_is_used_and_left_as_it_was(owned, service, context
 
 
 def test_what_is_described_otherwise_or_nowhere_is_refused_at_once(owned, context):
-    with pytest.raises(InvalidMatrix) as refusal:
-        plan_matrix.handler(event_of(written(owned, junctionPath="/vol2", throughputMBpsPerHaPair=3072)), context)
+    changed = written(owned, junctionPath="/vol2", throughputMBpsPerHaPair=3072)
 
-    told = {each.path.rpartition(".")[2]: f"{each.rule}; {each.fix}" for each in refusal.value.problems}
+    problems = problems_of_run(context, storage=changed)
+
+    told = {each.path.rpartition(".")[2]: f"{each.rule}; {each.fix}" for each in problems}
     assert told["throughputMBpsPerHaPair"] == f"{owned} has another; write 1536"
     assert told["junctionPath"] == f"no volumes of {owned} are there; write one of /vol1"

@@ -1,8 +1,9 @@
 """The key of the parameter KmsKeyArn in each request that creates what keeps data; without it none."""
 
 import pytest
-from states.test_tags import FSX, planned, requests_of
-from support.function_events import RUN
+from states.test_tags import FSX
+from support.function_events import RUN, plan_run
+from support.storages import requests_of
 
 import create_file_system
 from aws.ec2 import volume_mappings
@@ -29,9 +30,9 @@ def test_every_volume_of_a_launch_has_the_key(stack, monkeypatch, key):
 @pytest.mark.parametrize("key", [KEY, ""])
 @pytest.mark.parametrize(("storage", "service"), [({"type": "efs"}, "efs"), (FSX, "fsx")])
 def test_a_file_system_has_the_key(stack, context, monkeypatch, storage, service, key):
-    plan = planned(context, storage=[storage])
+    plan = plan_run(context, storage=[storage])
     monkeypatch.setenv("KMS_KEY_ARN", key)
-    asked = requests_of(monkeypatch, service, "CreateFileSystem")
+    asked = requests_of(service, "CreateFileSystem")
 
     create_file_system.handler({"run": RUN, "file_system": plan["file_systems"][0]["id"]}, context)
 

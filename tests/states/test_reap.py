@@ -7,6 +7,8 @@ from types import SimpleNamespace
 import boto3
 import pytest
 from botocore.exceptions import ClientError, EndpointConnectionError
+from support.refusals import refusal
+from support.storages import STORAGES
 
 import reap
 from aws.ec2 import instances
@@ -20,7 +22,6 @@ from aws.storages.s3_files import cloud as s3_files
 from aws.teardown import reaping
 
 LONG_AHEAD, LONG_PAST = 4_000_000_000.0, 1_000_000_000.0
-EFS = {"type": "efs", "performanceMode": "generalPurpose", "throughputMode": "elastic", "deployment": "regional"}
 
 
 @pytest.fixture
@@ -48,7 +49,7 @@ def tags_of(run, deadline_at, stack="storage-matrix"):
 
 
 def make_efs(run, deadline_at):
-    return efs.create(clouds.token(run, "efs"), EFS, tags_of(run, deadline_at), run, "efs", 0)
+    return efs.create(clouds.token(run, "efs"), STORAGES["efs"], tags_of(run, deadline_at), run, "efs", 0)
 
 
 def make_prefix(run, deadline_at):
@@ -85,7 +86,7 @@ def test_what_a_run_has_left_is_deleted_once_its_execution_has_ended(stack, cont
 def test_what_another_stack_of_the_account_has_made_is_never_touched(stack, context, running, monkeypatch):
     monkeypatch.setenv("STACK", "another")
     [theirs] = launch("r", LONG_PAST)
-    their_files = efs.create("theirs", EFS, tags_of("r", LONG_PAST, stack="another"), "r", "theirs", 0)
+    their_files = efs.create("theirs", STORAGES["efs"], tags_of("r", LONG_PAST, stack="another"), "r", "theirs", 0)
     monkeypatch.setenv("STACK", "storage-matrix")
     [ours] = launch("r", LONG_PAST)
 
@@ -204,7 +205,7 @@ def forbidden(monkeypatch):
     def paginator(service, known):
         def paginate(**_):
             if service in refused:
-                raise ClientError({"Error": {"Code": refused[service], "Message": "no"}}, "DescribeFileSystems")
+                raise refusal(refused[service])
             return known("describe_file_systems").paginate()
 
         return SimpleNamespace(paginate=paginate)

@@ -6,6 +6,7 @@ import boto3
 import pytest
 from botocore.exceptions import ClientError
 from botocore.utils import S3ExpressIdentityCache
+from support.storages import STORAGES
 
 from aws.stack.clients import client
 from aws.storages import directory_buckets as buckets
@@ -21,7 +22,7 @@ TAGS = [
     {"Key": "storage-matrix:deadline", "Value": "2026-11-26T00:00:00Z"},
 ]
 OWNER = ("run", "express", 0)
-EXPRESS = {"type": "s3-express", "client": "boto3"}
+EXPRESS = STORAGES["s3-express"]
 
 
 def made():

@@ -5,6 +5,8 @@ from unittest.mock import Mock
 
 import boto3
 import pytest
+from support.refusals import refusing
+from support.storages import STORAGES
 
 from aws.stack.clients import client
 from aws.storages.s3_files import cloud as s3_files
@@ -19,13 +21,7 @@ TAGS = [
     {"Key": "storage-matrix:deadline", "Value": "2026-11-26T00:00:00Z"},
 ]
 OWNER = ("run", "files", 0)
-FILES = {
-    "type": "s3-files",
-    "directReads": True,
-    "importTrigger": "onDirectoryFirstAccess",
-    "importBelowBytes": 131_072,
-    "expireAfterDays": 30,
-}
+FILES = STORAGES["s3-files"]
 
 
 @pytest.fixture
@@ -45,12 +41,6 @@ def made(storage=FILES):
 def versions(prefix=""):
     listed = boto3.client("s3").list_object_versions(Bucket="files", Prefix=prefix)
     return [*listed.get("Versions", []), *listed.get("DeleteMarkers", [])]
-
-
-def refusal(code, message="no"):
-    """A call that S3 Files refuses with this code."""
-    error = client("s3files").exceptions.from_code(code)
-    return Mock(side_effect=error({"Error": {"Code": code, "Message": message}}, "x"))
 
 
 def test_its_hot_storage_is_encrypted_by_the_key_of_the_stack(folder, monkeypatch):
@@ -110,7 +100,7 @@ def test_a_mount_target_that_failed_is_named_by_its_subnet(folder, monkeypatch):
 def test_a_mount_target_that_is_refused_for_now_is_made_at_the_next_look(folder, monkeypatch):
     resource_id = s3_files.create(TOKEN, FILES, TAGS, *OWNER)
     with monkeypatch.context() as patched:
-        patched.setattr(client("s3files"), "create_mount_target", refusal("ConflictException"))
+        patched.setattr(client("s3files"), "create_mount_target", refusing("ConflictException", service="s3files"))
         assert s3_files.is_ready(resource_id, FILES) is False
 
     assert [s3_files.is_ready(resource_id, FILES) for _ in range(2)] == [False, True]

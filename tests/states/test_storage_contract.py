@@ -3,39 +3,11 @@
 import pytest
 from states.conftest import until
 from support.function_events import RUN
+from support.storages import STORAGES
 
 from aws.stack import tags as tags_of
 from aws.storages import clouds
 
-STORAGES = {
-    "efs": {
-        "type": "efs", "performanceMode": "generalPurpose", "throughputMode": "elastic", "deployment": "regional",
-        "tls": True, "iam": False,
-    },
-    "efs-one-zone": {
-        "type": "efs", "performanceMode": "generalPurpose", "throughputMode": "bursting", "deployment": "oneZone",
-        "tls": False,
-    },
-    "fsx-lustre": {
-        "type": "fsx-lustre", "deploymentType": "SCRATCH_2", "storageCapacityGiB": 1200, "compression": "NONE",
-    },
-    "fsx-ontap": {
-        "type": "fsx-ontap", "deploymentType": "SINGLE_AZ_2", "haPairs": 1, "storageCapacityGiB": 1024,
-        "throughputMBpsPerHaPair": 1536, "volumeStyle": "FLEXVOL", "nfsVersion": "4.1", "nconnect": 16,
-    },
-    "fsx-openzfs": {
-        "type": "fsx-openzfs", "deploymentType": "SINGLE_AZ_1", "storageCapacityGiB": 256,
-        "throughputCapacityMBps": 4096, "iops": 20000, "compression": "NONE", "recordSizeKiB": 128, "nfsVersion": "4.1",
-    },
-    "mountpoint": {"type": "mountpoint"},
-    "mountpoint-express": {"type": "mountpoint", "storageClass": "EXPRESS_ONEZONE"},
-    "s3": {"type": "s3", "client": "boto3"},
-    "s3-express": {"type": "s3-express", "client": "boto3"},
-    "s3-files": {
-        "type": "s3-files", "directReads": True, "importTrigger": "onDirectoryFirstAccess", "importBelowBytes": 131_072,
-        "expireAfterDays": 30,
-    },
-}  # fmt: skip
 MOUNTS = {"efs": "efs", "efs-one-zone": "nfs", "fsx-lustre": "lustre", "mountpoint-express": "mountpoint",
           "s3-express": "s3", "fsx-ontap": "nfs", "fsx-openzfs": "nfs"}  # fmt: skip
 

@@ -9,6 +9,8 @@ import pytest
 from botocore.exceptions import ClientError
 from moto.s3.models import S3Backend
 from support.partitions import domains
+from support.refusals import refusing
+from support.storages import RUN_TAGS, STORAGES, TOKEN, requests_of
 
 from aws.ec2 import volume_mappings
 from aws.stack.clients import client
@@ -23,14 +25,12 @@ from local.corrections.folders import Folders
 from matrix.terms import keys
 from matrix.terms.errors import FileSystemFailed
 
-EFS = {"type": "efs", "performanceMode": "generalPurpose", "throughputMode": "elastic", "deployment": "regional"}
-FSX = {
-    "type": "fsx-openzfs", "deploymentType": "SINGLE_AZ_1", "storageCapacityGiB": 256, "throughputCapacityMBps": 4096,
-    "iops": 20000, "compression": "NONE", "recordSizeKiB": 128, "nfsVersion": "4.1",
-}  # fmt: skip
-TAGS = [{"Key": "storage-matrix:stack", "Value": "storage-matrix"}, {"Key": "storage-matrix:run", "Value": "r"}]
-TOKEN = "0" * 60
+EFS, FSX, S3, MOUNTED = (STORAGES[name] for name in ("efs", "fsx-openzfs", "s3", "mountpoint"))
 OWNER = ("r", "efs", 0)
+
+
+def create(cloud, storage, token=TOKEN):
+    return cloud.create(token, storage, RUN_TAGS, *OWNER)
 
 
 def test_an_efs_is_mounted_by_its_name_in_the_domain_of_the_regions_partition(stack, monkeypatch):
@@ -42,7 +42,7 @@ def test_an_efs_is_mounted_by_its_name_in_the_domain_of_the_regions_partition(st
 
 def test_an_efs_with_iam_has_its_policy_before_anything_can_reach_it(stack, monkeypatch):
     storage = EFS | {"tls": True, "iam": True}
-    made = efs.create(TOKEN, storage, TAGS, *OWNER)
+    made = create(efs, storage)
     reached = []
     monkeypatch.setattr(client("efs"), "create_mount_target", lambda **_: reached.append(policy_of(made)))
 
@@ -68,7 +68,7 @@ def test_tls_and_iam_are_the_mount_helpers(stack, ways, options):
 
 
 def test_a_one_zone_efs_lives_in_the_fleets_zone_and_has_one_mount_target(stack):
-    made = efs.create(TOKEN, EFS | {"deployment": "oneZone"}, TAGS, *OWNER)
+    made = create(efs, EFS | {"deployment": "oneZone"})
     efs.is_ready(made, EFS)
 
     [found] = boto3.client("efs").describe_file_systems()["FileSystems"]
@@ -76,16 +76,12 @@ def test_a_one_zone_efs_lives_in_the_fleets_zone_and_has_one_mount_target(stack)
     assert efs.is_ready(made, EFS) is True
 
 
-def test_no_efs_is_backed_up_though_one_zone_would_be_by_default(stack, monkeypatch):
-    requests = []
-    monkeypatch.setattr(client("efs"), "create_file_system", lambda **request: requests.append(request) or _CREATED_EFS)
+def test_no_efs_is_backed_up_though_one_zone_would_be_by_default(stack):
+    requests = requests_of("efs", "CreateFileSystem")
 
-    efs.create(TOKEN, EFS | {"deployment": "oneZone"}, TAGS, *OWNER)
+    create(efs, EFS | {"deployment": "oneZone"})
 
     assert requests[0]["Backup"] is False
-
-
-_CREATED_EFS = {"FileSystemId": "fs-1"}
 
 
 @pytest.fixture
@@ -102,13 +98,13 @@ def lose_answer(monkeypatch):
 def test_an_efs_whose_creation_was_not_heard_of_is_found(stack, lose_answer):
     lose_answer("create_file_system")
 
-    made = efs.create(TOKEN, EFS, TAGS, *OWNER)
+    made = create(efs, EFS)
 
     assert [found["FileSystemId"] for found in boto3.client("efs").describe_file_systems()["FileSystems"]] == [made]
 
 
 def test_mount_targets_whose_creation_was_not_heard_of_are_found(stack, lose_answer):
-    made = efs.create(TOKEN, EFS, TAGS, *OWNER)
+    made = create(efs, EFS)
     lose_answer("create_mount_target")
 
     assert [efs.is_ready(made, EFS), efs.is_ready(made, EFS)] == [False, True]
@@ -117,30 +113,25 @@ def test_mount_targets_whose_creation_was_not_heard_of_are_found(stack, lose_ans
 @pytest.mark.parametrize("operation", ["create_mount_target", "put_file_system_policy"])
 def test_an_efs_that_calls_itself_available_too_early_is_looked_at_again(stack, monkeypatch, operation):
     storage = EFS | {"tls": True, "iam": True}
-    made = efs.create(TOKEN, storage, TAGS, *OWNER)
+    made = create(efs, storage)
 
     with monkeypatch.context() as patched:
-        patched.setattr(client("efs"), operation, refusal("efs", "IncorrectFileSystemLifeCycleState"))
+        patched.setattr(client("efs"), operation, refusing("IncorrectFileSystemLifeCycleState", service="efs"))
         assert efs.is_ready(made, storage) is False
 
     assert [efs.is_ready(made, storage), efs.is_ready(made, storage)] == [False, True]
 
 
 def test_a_zone_without_efs_is_named_by_its_subnet_with_the_way_out(stack, monkeypatch):
-    made = efs.create(TOKEN, EFS, TAGS, *OWNER)
-    monkeypatch.setattr(client("efs"), "create_mount_target", refusal("efs", "UnsupportedAvailabilityZone"))
+    made = create(efs, EFS)
+    monkeypatch.setattr(client("efs"), "create_mount_target", refusing("UnsupportedAvailabilityZone", service="efs"))
 
     with pytest.raises(FileSystemFailed, match=r"no EFS in the zone of subnet-\w+; .* AvailabilityZones"):
         efs.is_ready(made, EFS)
 
 
-def refusal(service, code):
-    """A call that AWS refuses with this code."""
-    return Mock(side_effect=client(service).exceptions.from_code(code)({"Error": {"Code": code, "Message": "no"}}, "x"))
-
-
 def test_mount_targets_whose_deletion_was_not_heard_of_are_gone(stack, lose_answer):
-    made = efs.create(TOKEN, EFS, TAGS, *OWNER)
+    made = create(efs, EFS)
     efs.is_ready(made, EFS)
     lose_answer("delete_mount_target")
 
@@ -149,40 +140,36 @@ def test_mount_targets_whose_deletion_was_not_heard_of_are_gone(stack, lose_answ
 
 @pytest.mark.parametrize("code", ["FileSystemInUse", "IncorrectFileSystemLifeCycleState"])
 def test_an_efs_that_cannot_be_deleted_yet_is_deleted_a_step_later(stack, monkeypatch, code):
-    made = efs.create(TOKEN, EFS, TAGS, *OWNER)
+    made = create(efs, EFS)
 
     with monkeypatch.context() as patched:
-        patched.setattr(client("efs"), "delete_file_system", refusal("efs", code))
+        patched.setattr(client("efs"), "delete_file_system", refusing(code, service="efs"))
         assert efs.delete(made) is False
 
     assert [efs.delete(made) for _ in range(2)][-1] is True
 
 
 def test_a_provisioned_efs_has_the_throughput_that_was_asked_for(stack):
-    efs.create(TOKEN, EFS | {"throughputMode": "provisioned", "provisionedThroughputMiBps": 1024}, TAGS, *OWNER)
+    create(efs, EFS | {"throughputMode": "provisioned", "provisionedThroughputMiBps": 1024})
 
     [found] = boto3.client("efs").describe_file_systems()["FileSystems"]
     assert found["ProvisionedThroughputInMibps"] == 1024
 
 
-def test_an_fsx_file_system_is_requested_as_the_matrix_says(stack, monkeypatch):
-    requests = []
-    monkeypatch.setattr(client("fsx"), "create_file_system", lambda **request: requests.append(request) or _CREATED)
+def test_an_fsx_file_system_is_requested_as_the_matrix_says(stack):
+    requests = requests_of("fsx", "CreateFileSystem")
 
-    fsx_openzfs.create(TOKEN, FSX, TAGS, *OWNER)
+    create(fsx_openzfs, FSX)
 
     [request] = requests
     assert (request["ClientRequestToken"], request["StorageCapacity"]) == (TOKEN, 256)
     assert len(clouds.token("r", "fsx")) == len(TOKEN) <= 63
-    assert request["OpenZFSConfiguration"]["ThroughputCapacity"] == 4096
-    assert request["OpenZFSConfiguration"]["DiskIopsConfiguration"] == {"Mode": "USER_PROVISIONED", "Iops": 20000}
-    assert request["OpenZFSConfiguration"]["AutomaticBackupRetentionDays"] == 0
-    assert request["OpenZFSConfiguration"]["CopyTagsToBackups"] is True
-    assert "RouteTableIds" not in request["OpenZFSConfiguration"]
-    assert set(map(str, TAGS)) <= set(map(str, request["Tags"]))
-
-
-_CREATED = {"FileSystem": {"FileSystemId": "fs-1"}}
+    settings = request["OpenZFSConfiguration"]
+    assert settings["ThroughputCapacity"] == 4096
+    assert settings["DiskIopsConfiguration"] == {"Mode": "USER_PROVISIONED", "Iops": 20000}
+    assert (settings["AutomaticBackupRetentionDays"], settings["CopyTagsToBackups"]) == (0, True)
+    assert "RouteTableIds" not in settings
+    assert set(map(str, RUN_TAGS)) <= set(map(str, request["Tags"]))
 
 
 @pytest.mark.parametrize(
@@ -194,7 +181,7 @@ _CREATED = {"FileSystem": {"FileSystemId": "fs-1"}}
     ],
 )
 def test_an_fsx_file_system_is_mounted_as_the_matrix_says(stack, changes, options):
-    made = fsx_openzfs.create(TOKEN, FSX | {"compression": "LZ4", "recordSizeKiB": 16}, TAGS, *OWNER)
+    made = create(fsx_openzfs, FSX | {"compression": "LZ4", "recordSizeKiB": 16})
 
     mount = fsx_openzfs.mount(made, FSX | changes)
 
@@ -203,17 +190,13 @@ def test_an_fsx_file_system_is_mounted_as_the_matrix_says(stack, changes, option
 
 
 def test_an_fsx_file_system_is_deleted_without_the_final_backup_that_fsx_would_keep(stack, monkeypatch):
-    requests = []
-    monkeypatch.setattr(
-        client("fsx"),
-        "describe_file_systems",
-        lambda **_: {"FileSystems": [{"Lifecycle": "AVAILABLE", "Tags": TAGS}]},
-    )
-    monkeypatch.setattr(client("fsx"), "delete_file_system", lambda **request: requests.append(request))
+    in_state(monkeypatch, "AVAILABLE")
+    deleting = Mock()
+    monkeypatch.setattr(client("fsx"), "delete_file_system", deleting)
 
     assert fsx_openzfs.delete("fs-1") is False
 
-    assert requests[0]["OpenZFSConfiguration"] == {
+    assert deleting.call_args.kwargs["OpenZFSConfiguration"] == {
         "SkipFinalBackup": True,
         "Options": ["DELETE_CHILD_VOLUMES_AND_SNAPSHOTS"],
     }
@@ -221,10 +204,10 @@ def test_an_fsx_file_system_is_deleted_without_the_final_backup_that_fsx_would_k
 
 @pytest.mark.parametrize("code", ["BadRequest", "IncompatibleParameterError"])
 def test_an_fsx_file_system_that_fsx_still_creates_is_deleted_once_it_is_there(stack, monkeypatch, code):
-    made = fsx_openzfs.create(TOKEN, FSX, TAGS, *OWNER)
+    made = create(fsx_openzfs, FSX)
     in_state(monkeypatch, "CREATING")
     with monkeypatch.context() as patched:
-        patched.setattr(client("fsx"), "delete_file_system", refusal("fsx", code))
+        patched.setattr(client("fsx"), "delete_file_system", refusing(code, service="fsx"))
         assert fsx_openzfs.delete(made) is False
 
         in_state(monkeypatch, "AVAILABLE")
@@ -235,15 +218,14 @@ def test_an_fsx_file_system_that_fsx_still_creates_is_deleted_once_it_is_there(s
     assert boto3.client("fsx").describe_file_systems()["FileSystems"] == []
 
 
-def in_state(monkeypatch, lifecycle):
+def in_state(monkeypatch, lifecycle, **more):
     """Let FSx say that a file system is in this state."""
-    described = {"FileSystems": [{"Lifecycle": lifecycle, "Tags": TAGS}]}
+    described = {"FileSystems": [{"Lifecycle": lifecycle, "Tags": RUN_TAGS, **more}]}
     monkeypatch.setattr(client("fsx"), "describe_file_systems", lambda **_: described)
 
 
 def test_an_fsx_file_system_that_failed_says_what_fsx_says(stack, monkeypatch):
-    failed = {"Lifecycle": "FAILED", "FailureDetails": {"Message": "no capacity in use1-az1"}}
-    monkeypatch.setattr(client("fsx"), "describe_file_systems", lambda **_: {"FileSystems": [failed]})
+    in_state(monkeypatch, "FAILED", FailureDetails={"Message": "no capacity in use1-az1"})
 
     with pytest.raises(FileSystemFailed, match="no capacity in use1-az1"):
         fsx_openzfs.is_ready("fs-1", FSX)
@@ -252,11 +234,10 @@ def test_an_fsx_file_system_that_failed_says_what_fsx_says(stack, monkeypatch):
 @pytest.mark.parametrize(("own", "asked"), [("rtb-0123456789abcdef0", ["rtb-0123456789abcdef0"]), ("", None)])
 def test_a_multi_az_file_system_is_reached_by_the_routes_of_the_fleets_subnets(stack, monkeypatch, own, asked):
     monkeypatch.setenv("ROUTE_TABLE_ID", own)
-    seen = []
-    client("fsx").meta.events.register("provide-client-params.fsx.*", lambda params, **_: seen.append(params))
+    seen = requests_of("fsx", "CreateFileSystem")
 
-    fsx_openzfs.create(TOKEN, FSX, TAGS, *OWNER)
-    fsx_openzfs.create(clouds.token("r", "other"), FSX | {"deploymentType": "MULTI_AZ_1"}, TAGS, *OWNER)
+    create(fsx_openzfs, FSX)
+    create(fsx_openzfs, FSX | {"deploymentType": "MULTI_AZ_1"}, clouds.token("r", "other"))
 
     single, multi = (params["OpenZFSConfiguration"] for params in seen)
     assert "RouteTableIds" not in single
@@ -272,9 +253,6 @@ def test_a_volume_can_be_made_from_a_snapshot():
     assert mapping["Ebs"]["VolumeInitializationRate"] == 300
 
 
-S3 = {"type": "s3", "client": "boto3"}
-
-
 def put(key):
     boto3.client("s3").put_object(Bucket="data", Key=key, Body=b"x")
 
@@ -284,7 +262,7 @@ def keys_of_data():
 
 
 def test_an_instance_reaches_what_lies_below_its_own_name_only(stack):
-    made = s3.create(TOKEN, S3, TAGS, *OWNER)
+    made = create(s3, S3)
 
     assert s3.mount(made, S3) == {
         **{"kind": "s3", "bucket": "data", "prefix": f"{TOKEN}/{{userid}}", "region": "us-east-1"},
@@ -292,11 +270,8 @@ def test_an_instance_reaches_what_lies_below_its_own_name_only(stack):
     }
 
 
-MOUNTED = {"type": "mountpoint"}
-
-
 def test_a_bucket_is_mounted_at_the_instances_own_prefix_with_the_options_of_the_matrix(stack):
-    made = mountpoint.create(TOKEN, MOUNTED, TAGS, *OWNER)
+    made = create(mountpoint, MOUNTED)
     storage = MOUNTED | {"cacheMiB": 4096, "readPartSize": "16MiB", "writePartSize": 16_000_000}
 
     assert mountpoint.mount(made, MOUNTED) == {
@@ -312,7 +287,7 @@ EXPRESS = MOUNTED | {"storageClass": "EXPRESS_ONEZONE", "incrementalUpload": Tru
 
 
 def test_a_directory_bucket_to_mount_is_made_found_and_deleted_and_is_none_to_read(stack):
-    read, made = s3_express.create(TOKEN, EXPRESS, TAGS, *OWNER), mountpoint.create(TOKEN, EXPRESS, TAGS, *OWNER)
+    read, made = create(s3_express, EXPRESS), create(mountpoint, EXPRESS)
     client("s3").put_object(Bucket=made, Key="AROA123:i-0/file", Body=b"data")
 
     assert made == f"sm-m{TOKEN[:40]}--use1-az6--x-s3"
@@ -320,7 +295,7 @@ def test_a_directory_bucket_to_mount_is_made_found_and_deleted_and_is_none_to_re
         "kind": "mountpoint", "bucket": made, "prefix": "{userid}", "region": "us-east-1",
         "options": "allow-delete,allow-overwrite,incremental-upload",
     }  # fmt: skip
-    assert [(each.id, each.tags) for each in mountpoint.existing()] == [(made, TAGS)]
+    assert [(each.id, each.tags) for each in mountpoint.existing()] == [(made, RUN_TAGS)]
     assert [each.id for each in s3_express.existing()] == [read]
     assert mountpoint.delete(made) is True
     assert s3_express.find(TOKEN) == read
@@ -330,8 +305,8 @@ def test_the_folder_that_plays_a_mount_goes_with_the_prefix_or_the_bucket(stack,
     monkeypatch.setattr(S3Backend, "delete_object", S3Backend.delete_object)
     monkeypatch.setattr(S3Backend, "delete_bucket", S3Backend.delete_bucket)
     mounted_buckets.install(Folders(tmp_path, lambda _id, _since: 0.0))
-    prefix = mountpoint.create(TOKEN, MOUNTED, TAGS, *OWNER)
-    bucket = mountpoint.create(clouds.token("r2", "express"), EXPRESS, TAGS, *OWNER)
+    prefix = create(mountpoint, MOUNTED)
+    bucket = create(mountpoint, EXPRESS, clouds.token("r2", "express"))
     for made in (prefix, bucket, "data/other"):
         (tmp_path / made / "below").mkdir(parents=True)
 
@@ -345,11 +320,11 @@ def test_the_folder_that_plays_a_mount_goes_with_the_prefix_or_the_bucket(stack,
 
 
 def test_prefixes_that_are_mounted_and_those_that_are_read_are_told_apart_by_their_names(stack):
-    read, mounted = s3.create(TOKEN, S3, TAGS, *OWNER), mountpoint.create(TOKEN, MOUNTED, TAGS, *OWNER)
+    read, mounted = create(s3, S3), create(mountpoint, MOUNTED)
     put(f"mount-{TOKEN}/AROA123:i-0/records")
 
     assert [each.id for each in s3.existing()] == [read]
-    assert [(each.id, each.tags) for each in mountpoint.existing()] == [(mounted, TAGS)]
+    assert [(each.id, each.tags) for each in mountpoint.existing()] == [(mounted, RUN_TAGS)]
     assert mountpoint.find(TOKEN) == mounted
     assert mountpoint.delete(mounted) is True
     assert mountpoint.deleted({mounted: 0.0}) == {mounted}
@@ -358,7 +333,7 @@ def test_prefixes_that_are_mounted_and_those_that_are_read_are_told_apart_by_the
 
 def test_all_objects_of_a_prefix_are_deleted_whose_it_was_last_of_all_and_others_stay(stack, monkeypatch):
     monkeypatch.setattr(prefixes, "OBJECTS_AT_ONCE", 2)
-    made, other = s3.create(TOKEN, S3, TAGS, *OWNER), s3.create(clouds.token("r2", "efs"), S3, TAGS, *OWNER)
+    made, other = create(s3, S3), create(s3, S3, clouds.token("r2", "efs"))
     for n in range(5):
         put(f"{TOKEN}/AROA123:i-{n}/records-8192-8388608")
     requests = []
@@ -380,7 +355,7 @@ def test_all_objects_of_a_prefix_are_deleted_whose_it_was_last_of_all_and_others
 
 
 def test_objects_that_s3_keeps_are_an_error_and_not_a_success(stack, monkeypatch):
-    made = s3.create(TOKEN, S3, TAGS, *OWNER)
+    made = create(s3, S3)
     error = {"Key": f"{TOKEN}/_tags.json", "Code": "AccessDenied"}
     monkeypatch.setattr(client("s3"), "delete_objects", lambda **_: {"Errors": [error]})
 
@@ -403,13 +378,12 @@ def test_of_fsx_each_kind_sweeps_its_own_only(stack, monkeypatch):
 @pytest.mark.parametrize(
     ("gib", "cache"), [(0, {"SizingMode": "NO_CACHE"}), (512, {"SizingMode": "USER_PROVISIONED", "SizeGiB": 512})]
 )
-def test_intelligent_tiering_is_asked_for_without_capacity_in_two_subnets(stack, monkeypatch, gib, cache):
-    seen = []
-    client("fsx").meta.events.register("provide-client-params.fsx.*", lambda params, **_: seen.append(params))
+def test_intelligent_tiering_is_asked_for_without_capacity_in_two_subnets(stack, gib, cache):
+    seen = requests_of("fsx", "CreateFileSystem")
     tiering = {key: value for key, value in FSX.items() if key not in ("storageCapacityGiB", "iops")}
     tiering |= {"deploymentType": "MULTI_AZ_1", "storageType": "INTELLIGENT_TIERING", "readCacheGiB": gib}
 
-    fsx_openzfs.create(TOKEN, tiering | {"throughputCapacityMBps": 160}, TAGS, *OWNER)
+    create(fsx_openzfs, tiering | {"throughputCapacityMBps": 160})
 
     assert (seen[0]["StorageType"], "StorageCapacity" in seen[0]) == ("INTELLIGENT_TIERING", False)
     assert seen[0]["SubnetIds"] == stack["SUBNET_IDS"].split(",")[:2]
