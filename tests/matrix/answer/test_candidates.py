@@ -52,6 +52,7 @@ def test_candidates_are_ranked_by_speed_and_priced_by_cost_and_of_equal_costs_by
     assert names(asked.ranked) == ["b", "c", "a", "f"]
     assert names(asked.priced) == ["c", "a", "b"]
     assert names(question(*tail, higher_is_better=True).ranked) == ["a", "c", "b"]
+    assert not question(*tail, higher_is_better=True).is_faster(1.0, 1.0)
     assert asked.is_comparison
     assert not question(tail[0], left_out[0]).is_comparison
 

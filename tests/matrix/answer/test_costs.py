@@ -333,9 +333,10 @@ def test_work_as_planned_costs_as_planned(storage, placement, cross_zone_share):
 
 
 def test_elastic_bytes_that_are_not_known_make_the_cost_a_lower_bound():
-    cost = elastic_cost({"type": "build", "name": "published elsewhere"}, metrics={"duration_s": {"p50": 3600.0}})
+    cell = elastic({"type": "build", "name": "published elsewhere"}, metrics={"duration_s": {"p50": 3600.0}})
 
-    assert cost.missing == "what is billed by the byte or request"
+    assert cost_of(cell).missing == "what is billed by the byte or request"
+    assert cost_of(cell | {"storage": EBS}).missing is None
 
 
 @pytest.mark.parametrize(("counted", "is_assumed"), [({}, True), (NO_BYTES, False)])

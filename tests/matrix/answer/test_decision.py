@@ -439,6 +439,16 @@ def test_a_fleet_that_met_only_its_quorum_is_not_ranked_and_the_answer_says_so()
     assert by_storage(question)["EFS"]["lost"] == {"code": "quorum", "ran": 10, "count": 20}
 
 
+def test_beside_nobody_who_is_ranked_nobody_is_expected_ahead():
+    run = build_run({"ebs": {3: 3000.0, 12: 3000.0}, "efs": {3: 4000.0, 6: 4000.0, 12: 4000.0}}, spread=0.001)
+    cell_of(run[0], "efs", 6)["instances"] = {"expected": 6, "launched": 3}
+
+    [six] = [question for question in decision_of(run)["questions"] if question["instances"] == 6]
+
+    [absence] = six["absences"]
+    assert absence["is_expected_ahead"] is False
+
+
 def test_points_whose_parameters_stand_in_another_order_are_one_question():
     summary, results, _ = build_run({"ebs": {50: 3000.0}, "efs": {50: 3500.0}})
     for kind, params in (("ebs", {"jobs": 4, "phase": "x"}), ("efs", {"phase": "x", "jobs": 4})):
