@@ -209,6 +209,8 @@ def test_the_verdict_of_a_storage_that_is_shown_to_be_as_fast_has_the_ratio_and_
         "code": "as-fast", "ratio": pytest.approx(1.02), "low": pytest.approx(101 / 101),
         "high": pytest.approx(103 / 99),
     }  # fmt: skip
+    at_edge = answered(question(candidate("a", 100.0, low=100.0, high=100.0), candidate("b", 102.0, low=101, high=105)))
+    assert at_edge["b"].verdict.document["difference"]["code"] == "open"
 
 
 def test_a_limit_is_met_from_above_or_below_and_never_without_one():

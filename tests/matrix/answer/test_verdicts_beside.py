@@ -37,6 +37,7 @@ def values(run, *centers, environment="aws", repetitions=3):
         ((10.0, 20.0), (15.0, 10.0), {}, "both"),
         ((10.0, 20.0), (10.0, 20.0), {}, "no-difference"),
         ((10.0,), (20.0,), {"repetitions": 1}, "cannot-tell"),
+        ((0.0,), (10.0,), {}, "cannot-tell"),
     ],
 )
 def test_the_verdict_is_that_of_compare(before, after, how, verdict):
@@ -56,7 +57,8 @@ def test_the_largest_change_for_the_worse_comes_first_and_five_are_kept():
     seen = comparison_of(base, run, "base")
 
     assert [change["verdict"] for change in seen["changes"]] == ["slower"] * 5
-    assert seen["changes"][0]["ratio"] == pytest.approx(1.7)
+    worst = seen["changes"][0]
+    assert (worst["ratio"], worst["change"]) == (pytest.approx(1.7), pytest.approx(0.7))
     assert seen["verdict"] == "both"
 
 
