@@ -89,7 +89,13 @@ def test_only_an_own_cloud_of_this_machine_is_taken_for_the_local_cloud(describe
     assert deployment.is_local_cloud_running() == is_taken
 
 
-@pytest.mark.parametrize("text", [b"[NaN]", b"[-Infinity]", b"[1e999]", b"[1e300]", b"[" + b"9" * 40 + b"]"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(b"[NaN]", b"[-Infinity]", b"[1e999]", b"[1e300]", b"[ -1.5E+30]", b"[" + b"9" * 40 + b"]"),
+        b"[" + b"9" * 24 + b"." + b"9" * 24 + b"e20]",
+    ],
+)
 def test_a_number_that_nobody_can_measure_is_refused_where_it_is_read(text):
     with pytest.raises(InvalidDocument, match=r"x\.json"):
         parse(text, "x.json")

@@ -31,10 +31,9 @@ from matrix.terms.problems import display, path_text
 T = TypeVar("T")
 # More is no time, size, rate or cost of anything; arithmetic with larger numbers overflows.
 LARGEST = 1e24
-# A number of that size has 20 digits, or an exponent of at least two.
+# A larger number has 25 digits, or an exponent of at least two.
 DIGITS_AS_ZEROS = bytes.maketrans(b"0123456789E", b"0000000000e")
-MAY_BE_HUGE = tuple(before + b"0" * 20 for before in (b":", b":-", b",", b",-", b"[", b"[-"))
-EXPONENTS = (b"e00", b"e+00")
+MAY_BE_HUGE = (b"0" * 25, b"e00")
 # By the names of their schemas in dist/schemas.
 DOCUMENTS: dict[str, type] = {
     "plan": PlanDocument,
@@ -81,15 +80,14 @@ def parse(text: bytes, name: str) -> Any:
 
 def _may_be_huge(text: bytes) -> bool:
     """Whether a text of JSON may hold a number above `LARGEST`. Visiting all numbers takes as long as reading them."""
-    shape = text.translate(DIGITS_AS_ZEROS, b" \t\r\n")
-    return any(each in shape for each in MAY_BE_HUGE) or any(
-        _ends_in_number(before) for exponent in EXPONENTS for before in shape.split(exponent)[:-1]
-    )
+    shape = text.translate(DIGITS_AS_ZEROS, b" \t\r\n+")
+    return any(_ends_in_number(before) for each in MAY_BE_HUGE for before in shape.split(each)[:-1])
 
 
 def _ends_in_number(shape: bytes) -> bool:
-    """Whether a shape ends in digits outside of a string; an `e` within quotes is one of an id or digest."""
-    return shape[-30:].rstrip(b"0.").endswith((b":", b",", b"[", b"-"))
+    """Whether a shape ends outside of a string; what follows within quotes is an id or digest."""
+    # Of a number without 25 digits in a row at most 49 characters stand before its exponent.
+    return shape[-60:].rstrip(b"0.").endswith((b":", b",", b"[", b"-"))
 
 
 def _parsed_by_json(text: bytes, name: str) -> Any:
