@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from matrix.input.storage_names import brief_names
-from matrix.input.workloads import same_point
 from matrix.statistics.differing import POWER, Difference, benjamini_hochberg, difference, holm
 from matrix.statistics.fleet_values import FleetValues
 from matrix.statistics.resampling import lacks_replication
@@ -24,7 +23,7 @@ from matrix.terms.documents.compared import (
 from matrix.terms.documents.result import Interval
 from matrix.terms.documents.values import JudgedCell, JudgedPoint, ValuesDocument
 from matrix.terms.findings.replication import LAUNCHED_ONCE, NOT_REPLICATED, describe_shortage
-from matrix.terms.fingerprint import same_fleet, same_storage
+from matrix.terms.fingerprint import same_fleet, same_point, same_storage
 from matrix.terms.names import describe_fleet, describe_workload
 from matrix.terms.sentences import EMULATED
 

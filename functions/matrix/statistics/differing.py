@@ -128,13 +128,13 @@ def difference(
     elif uncertainty is not None:
         p_value, uncertainty, test = (1.0 if ratio == 1 else 0.0), None, ALL_EQUAL
     of_base, of_run = base.unit_percentiles(level), run.unit_percentiles(level)
-    lower = (of_run < of_base[:, None]).mean(axis=1) + (of_run == of_base[:, None]).mean(axis=1) / 2
+    lower = np.count_nonzero(of_run < of_base[:, None]) + np.count_nonzero(of_run == of_base[:, None]) / 2
     return Difference(
         level=level,
         ratio=ratio,
         interval=interval,
         uncertainty=uncertainty,
-        p_lower=float(lower.mean()),
+        p_lower=float(lower) / (len(of_base) * len(of_run)),
         p_value=p_value,
         test=test,
         units=(len(of_base), len(of_run)),

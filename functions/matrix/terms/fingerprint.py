@@ -28,6 +28,16 @@ def same_fleet(fleet: Fleet) -> dict[str, Any]:
     return {name: settings.get(name) for name in OF_FLEET} | apart
 
 
+def same_point(workload: Mapping[str, Any], params: Mapping[str, Any], metric: str) -> list[Any]:
+    """Return the key by which a point is the same in two cells or runs: kind, parameters and metric, without names.
+
+    `workload` is its document. A metric of the user's own adds its definition, since another definition is another
+    metric.
+    """
+    own = (workload.get("metrics") or {}).get(metric)
+    return [workload.get("type"), dict(params), metric, *([own] if own else [])]
+
+
 def cell_key(environment: str, storage: StorageFields, workload: Part, fleet: Fleet) -> str:
     """Return the key of a cell over all runs: `aws/efs/touch/m6i.large-x10/0f3c…`.
 

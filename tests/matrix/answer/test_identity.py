@@ -7,7 +7,8 @@ import pytest
 from pydantic import ValidationError
 from support.matrices import BUILD, COMMAND, DD, EXPORT, FIO, METADATA, OBJECTS, READ, THROUGHPUT, TPS, TRANSFER, YOCTO
 
-from matrix.input.workloads import MODELS, same_point
+from matrix.input.workloads import MODELS
+from matrix.terms.fingerprint import same_point
 from matrix.terms.names import point_labels
 
 TOUCH = {"type": "touch", "files": 1024, "threads": 1}

@@ -12,7 +12,6 @@ from matrix.answer.decision.candidates import Absence, Candidate, Question
 from matrix.answer.decision.objective import Objective, Percentile
 from matrix.answer.decision.sustaining import judge_by_sustained
 from matrix.input.storage_names import whole_names
-from matrix.input.workloads import same_point
 from matrix.input.workloads.metadata import CHANGES
 from matrix.statistics.deciding import bound
 from matrix.statistics.fleet_values import FleetValues, from_columns
@@ -35,6 +34,7 @@ from matrix.terms.findings.risks import (
     TooFewSamples,
 )
 from matrix.terms.findings.verdicts import Failed, LeftOut, Lost, NoCell, Quorum, TooFewOperations
+from matrix.terms.fingerprint import same_point
 from matrix.terms.metrics import METRICS, lacks_tail
 from matrix.terms.names import (
     describe_placement,

@@ -1,7 +1,6 @@
 """The workloads of a matrix, one module each: fields, rules, points, and expected time and bytes."""
 
-from collections.abc import Mapping
-from typing import Annotated, Any, cast
+from typing import Annotated, cast
 
 from pydantic import Field
 
@@ -39,13 +38,3 @@ AnyWorkload = Annotated[
 ]  # fmt: skip
 
 MODELS = cast("dict[str, type[Workload]]", models_by_type(AnyWorkload))
-
-
-def same_point(workload: Mapping[str, Any], params: Mapping[str, Any], metric: str) -> list[Any]:
-    """Return the key by which a point is the same in two cells or runs: kind, parameters and metric, without names.
-
-    `workload` is its document. A metric of the user's own adds its definition, since another definition is another
-    metric.
-    """
-    own = (workload.get("metrics") or {}).get(metric)
-    return [workload.get("type"), dict(params), metric, *([own] if own else [])]

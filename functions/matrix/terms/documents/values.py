@@ -65,6 +65,6 @@ def wrong_shape(document: ValuesDocument) -> str:
             return f"{cell['id']}: {len(cell['launches'])} launches for {instances} instances"
         for point in cell["points"]:
             rows = point["values"]
-            if rows is not None and (len(rows) != instances or any(len(row) != repetitions for row in rows)):
+            if rows is not None and (len(rows) != instances or not set(map(len, rows)) <= {repetitions}):
                 return f"{cell['id']} {point['id']}: not {instances} rows (instances) of {repetitions} (repetitions)"
     return ""
