@@ -179,7 +179,8 @@ def _bars(view: View, question: Question, absent: Sequence[Absent]) -> Markup:
     greatest = max([*values, *(each.middle for each in ghosts)])
     most = max([greatest, *(min(end, MAX_BEYOND * greatest) for end in ends if end is not None)]) or 1.0
     best = ranked_of(ranked[0])["value"]
-    how = {"is_alone": len(ranked) == 1, "is_shown": has_winner(question)}
+    is_priced = bool(cost_unit(question, view.decision))
+    how = {"is_alone": len(ranked) == 1, "is_shown": has_winner(question), "is_priced": is_priced}
     rows = [
         (
             ranked_of(each)["value"],
@@ -196,9 +197,9 @@ def _bars(view: View, question: Question, absent: Sequence[Absent]) -> Markup:
 
 
 def _measured(
-    view: View, question: Question, each: Candidate, bar: Markup, *, is_alone: bool, is_shown: bool
+    view: View, question: Question, each: Candidate, bar: Markup, *, is_alone: bool, is_shown: bool, is_priced: bool
 ) -> Markup:
-    cost = each["cost"] if cost_unit(question, view.decision) else None
+    cost = each["cost"] if is_priced else None
     words = [describe_bounded_cost(cost)] if cost else []
     # The notes say what would decide it.
     words.append(describe_verdict(each, is_alone=is_alone, is_shown=is_shown, is_brief=True))

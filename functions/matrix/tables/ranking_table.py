@@ -25,14 +25,14 @@ SPREAD = 10
 def ranking_table(summary: SummaryDocument, decision: Decision, question: Question, name: Name) -> Table:
     """Return a row for each ranked storage, the best first; `name` names a storage."""
     column, level = figure_column(question), describe_level(question)
-    ranked = judged(question)
+    ranked, unit = judged(question), cost_unit(question, decision)
     columns = [
         TableColumn("Storage"),
         TableColumn(column.head(level), "figure", exact=f"{question['metric']} {level} ({question['unit']})"),
         *figures(
             column.head(describe_interval(ranked)),
             "Whole fleet",
-            f"USD per {cost_unit(question, decision)}",
+            f"USD per {unit}",
             "× cheapest",
             "With cache fill",
             f"Fill over {SPREAD} builds",
@@ -40,8 +40,8 @@ def ranking_table(summary: SummaryDocument, decision: Decision, question: Questi
         TableColumn("Bottleneck"),
         TableColumn("Verdict"),
     ]
-    how = {"is_alone": len(ranked) == 1, "is_shown": has_winner(question)}
-    rows = [row(_contents(summary, question, decision, each, name, column, **how)) for each in ranked]
+    how = {"is_alone": len(ranked) == 1, "is_shown": has_winner(question), "is_priced": bool(unit)}
+    rows = [row(_contents(summary, question, each, name, column, **how)) for each in ranked]
     title = f"{describe_comparison(question)}: {metric_title(question['metric'], question['workload'])}"
     return Table(title, columns, rows)
 
@@ -49,16 +49,16 @@ def ranking_table(summary: SummaryDocument, decision: Decision, question: Questi
 def _contents(
     summary: SummaryDocument,
     question: Question,
-    decision: Decision,
     each: Candidate,
     name: Name,
     column: Column,
     *,
     is_alone: bool,
     is_shown: bool,
+    is_priced: bool,
 ) -> list[object]:
     value = ranked_of(each)["value"]
-    cost = each["cost"] if cost_unit(question, decision) else None
+    cost = each["cost"] if is_priced else None
     whole_s, cost_ratio = each.get("fleet_s"), each.get("times_as_dear")
     front = "; nothing is both cheaper and faster" if each["on_front"] and cost else ""
     return [

@@ -1,6 +1,7 @@
 """Format of the figures of documents: percentiles, bounds, intervals and costs."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
 from typing import Any
 
 from matrix.terms.documents.result import Latency, MetricResult
@@ -68,12 +69,12 @@ def bound_of(metric: MetricResult, percentile: str) -> float | None:
     return bound
 
 
-def _between(percentile: str) -> Iterator[str]:
-    """Yield the percentiles from the median up to another one, or down to it."""
+@cache
+def _between(percentile: str) -> list[str]:
+    """Return the percentiles from the median up to another one, or down to it."""
     level = float(percentile[1:])
-    for name in dict.fromkeys((*PERCENTILES, *RATE_PERCENTILES)):
-        if min(level, 50) <= float(name[1:]) <= max(level, 50) and name != percentile:
-            yield name
+    names = dict.fromkeys((*PERCENTILES, *RATE_PERCENTILES))
+    return [name for name in names if min(level, 50) <= float(name[1:]) <= max(level, 50) and name != percentile]
 
 
 def _is_only_bounded(metric: MetricResult, percentile: str) -> bool:

@@ -38,8 +38,11 @@ def ranked_of(candidate: Candidate) -> RankedBy:
 
 def judged(question: Question) -> list[Candidate]:
     """Return the candidates that are ranked, the best first."""
-    known = [each for each in question["candidates"] if each.get("ranked") and not each["lost"]]
-    return sorted(known, key=lambda each: ranked_of(each)["value"], reverse=question["higher_is_better"])
+    return sorted(_ranked(question), key=lambda each: ranked_of(each)["value"], reverse=question["higher_is_better"])
+
+
+def _ranked(question: Question) -> list[Candidate]:
+    return [each for each in question["candidates"] if each.get("ranked") and not each["lost"]]
 
 
 def expected_ahead(question: Question) -> list[Absence]:
@@ -49,7 +52,7 @@ def expected_ahead(question: Question) -> list[Absence]:
 
 def is_comparable(question: Question) -> bool:
     """Whether all storages did the same work: a create that is counted in memory is less than a stored one."""
-    return len({bool(each.get("counts_in_memory")) for each in judged(question)}) < 2  # noqa: PLR2004
+    return len({bool(each.get("counts_in_memory")) for each in _ranked(question)}) < 2  # noqa: PLR2004
 
 
 def has_winner(question: Question) -> bool:
@@ -59,8 +62,8 @@ def has_winner(question: Question) -> bool:
 
 def leading(questions: Sequence[Question]) -> int | None:
     """Return the place of the comparison that stands for a run: most storages, then most instances."""
-    ranked = [place for place, question in enumerate(questions) if judged(question)]
-    return max(ranked, key=lambda place: (len(judged(questions[place])), questions[place]["instances"]), default=None)
+    ranked = [place for place, question in enumerate(questions) if _ranked(question)]
+    return max(ranked, key=lambda place: (len(_ranked(questions[place])), questions[place]["instances"]), default=None)
 
 
 def is_taken(candidate: Candidate, question: Question) -> bool:

@@ -104,10 +104,11 @@ def watched(view: View, *, is_page: bool = True) -> Iterator[Chart]:
     begun: dict[tuple[str, int], tuple[float, Entry]] = {}
     for entry in view.entries:
         started = entry.samples["started_at"] if entry.samples else []
-        for launch, at in zip(entry.launches or [0] * len(started), started, strict=True):
-            key = entry.cell["id"], launch
-            first = begun.setdefault(key, (at, entry))
-            begun[key] = min(at, first[0]), first[1]
+        launches = entry.launches or [0] * len(started)
+        for launch in dict.fromkeys(launches):
+            at = min(at for at, own in zip(started, launches, strict=True) if own == launch)
+            first = begun.setdefault((entry.cell["id"], launch), (at, entry))
+            begun[entry.cell["id"], launch] = min(at, first[0]), first[1]
     known = [
         (entry, launch, kept, at)
         for (_, launch), (at, entry) in begun.items()
