@@ -395,16 +395,17 @@ FAILED = {
     "workload": {"type": "touch"}, "fleet": {"instanceType": "m6i.large", "count": 2},
 }  # fmt: skip
 SKIPPED = {"name": "skipped: budget", "message": "0.10 of 0.20 USD are left"}
+MEASURED = {"id": "a", "state": "measured"}
 ENDED = {"status": "measured", "totals": {"measured": 2, "cells": 2}, "cells": [], "warnings": []}
 ENDINGS: dict[str, Example] = {
     "measured": {"environment": "aws", "receipt": RECEIPT},
     "not swept": {"environment": "aws", "receipt": RECEIPT | {"is_complete": False}},
     "partly failed": {"environment": "aws", "status": "partly failed", "cells": [FAILED]},
-    "some failed": {"environment": "aws", "status": "partly failed", "cells": [FAILED] * 3 + [{"state": "measured"}]},
+    "some failed": {"environment": "aws", "status": "partly failed", "cells": [FAILED] * 3 + [MEASURED]},
     "skipped": {
         "environment": "aws",
         "status": "partly failed",
-        "cells": [FAILED | {"state": "skipped", "error": SKIPPED}] * 2 + [{"state": "measured"}],
+        "cells": [FAILED | {"state": "skipped", "error": SKIPPED}] * 2 + [MEASURED],
     },
     "several failed": {"environment": "aws", "status": "failed", "cells": [FAILED] * 3},
     "local": {"environment": "local", "receipt": RECEIPT},

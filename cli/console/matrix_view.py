@@ -11,14 +11,22 @@ from typing import Any
 
 from cli.console.documents import Column, Figure, Fleet, Matrix, MatrixCell, MatrixRow
 from cli.follow.heartbeats import judged_by
-from cli.follow.progress import ENDED_RUNS, NOT_MEASURED, CellProgress, RunProgress, canonical, workload_names
+from cli.follow.progress import ENDED_RUNS, NOT_MEASURED, CellProgress, RunProgress
 from cli.follow.spending import money
 from matrix.input.storage_names import brief_names
 from matrix.report.heat_map import LEVELS
 from matrix.terms.documents.plan import PlanCell, PlanDocument
 from matrix.terms.documents.result import MetricResult, PointMetrics
 from matrix.terms.grouping import grouped
-from matrix.terms.names import describe_fleet, natural_order, point_labels, primary_metric, told_apart
+from matrix.terms.names import (
+    canonical,
+    describe_fleet,
+    natural_order,
+    point_labels,
+    primary_metric,
+    told_apart,
+    workload_names,
+)
 from matrix.terms.quantities import factor, quantity
 
 # Sizes in xlarges: each is half of the next. metal is the largest of its family.

@@ -1,17 +1,14 @@
 """A run's progress, read from its rows in the table. Pure: rows and a time in, words and figures out."""
 
-import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from cli.target.documents import ProgressRow
 from cli.target.service import Execution
-from matrix.terms.documents.parts import Part
 from matrix.terms.documents.plan import PlanCell, PlanDocument
 from matrix.terms.documents.result import PointMetrics
 from matrix.terms.figures import sample_count
-from matrix.terms.names import describe_workload, fleet_label, point_labels, primary_metric, told_apart
+from matrix.terms.names import canonical, fleet_label, point_labels, primary_metric, told_apart, workload_names
 from matrix.terms.quantities import quantity, rough_duration
 from matrix.terms.sentences import error_text
 
@@ -256,32 +253,10 @@ def _end_of(state: str) -> str:
     return NOT_MEASURED if state == "planned" else STOPPED
 
 
-def workload_names(workloads: Iterable[Part]) -> dict[str, str]:
-    """Return a name of each workload: its type, and the fields in which workloads of the same type differ."""
-    by_text = {canonical(workload): dict(workload) for workload in workloads}
-    names: dict[str, str] = {}
-    for text, workload in by_text.items():
-        alike = [other for other in by_text.values() if other.get("type") == workload.get("type")]
-        telling = [key for key in workload if any(other.get(key) != workload[key] for other in alike)]
-        details = ", ".join(f"{key} {_short(workload[key])}" for key in telling)
-        named = str(workload.get("name") or describe_workload(workload))
-        names[text] = f"{named} ({details})" if details and not workload.get("name") else named
-    return names
-
-
-def _short(value: Any) -> str:
-    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
-
-
 def _telling(labels: Mapping[str, str]) -> dict[str, str]:
     """Return the labels of a cell's test points without what all of them share."""
     _, telling = told_apart(labels.values())
     return {point: telling[label] for point, label in labels.items()}
-
-
-def canonical(workload: Part) -> str:
-    """Return the key of a workload in `workload_names`."""
-    return json.dumps(workload, sort_keys=True)
 
 
 def _planned_cell(cell: PlanCell, workload: str) -> CellProgress:
@@ -372,6 +347,8 @@ def _cell_line(now: RunProgress, cell: CellProgress) -> str:
         return _join(f"{name}: {cell.state}, P50 {cell.measured.p50}, n {cell.measured.n} of each point", cell.error)
     instances = cell.describe_instance()
     words = cell.state if cell.describe_state().startswith(cell.state) else f"{cell.state}, {cell.describe_state()}"
+    if cell.error.startswith(f"{cell.state}: "):
+        words = ""
     return _join(f"{name}: {words}", f"instances {instances}" if instances else "", cell.error)
 
 

@@ -6,7 +6,7 @@ from statistics import median
 from matrix.report.html import Markup, details, tag
 from matrix.report.html_table import html_table
 from matrix.report.view import View
-from matrix.tables.bottleneck_table import bottleneck_tables, workload_name
+from matrix.tables.bottleneck_table import bottleneck_tables
 from matrix.tables.table import Table, TableCell, figures
 from matrix.terms.ceilings import bottlenecks
 from matrix.terms.documents.bottleneck import Bottleneck
@@ -46,7 +46,7 @@ def ceilings(view: View) -> Markup | None:
 
 def _cell_name(view: View, cell: ResultDocument) -> str:
     storage = view.storages.get(str(cell.get("file_system") or cell["id"]), cell["id"])
-    return f"{workload_name(cell, view.cells)}, {storage}, {fleet_label(cell['fleet'])}"
+    return f"{view.workloads[cell['id']]}, {storage}, {fleet_label(cell['fleet'])}"
 
 
 def _why(view: View, cell: ResultDocument, bottleneck: Bottleneck) -> Markup:

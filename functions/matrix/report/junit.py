@@ -15,10 +15,10 @@ from matrix.terms.figures import figure, sample_count
 from matrix.terms.names import (
     describe_fleet,
     describe_launch,
-    describe_workload,
     point_labels,
     primary_metric,
     reading_order,
+    workload_names_of,
 )
 from matrix.terms.objectives import describe_limit, misses_objective
 from matrix.terms.printable import printable
@@ -37,7 +37,8 @@ NOT_REACHED = {
 
 def to_junit(summary: SummaryDocument) -> str:
     """Return the run as one test suite."""
-    cases = [case for cell in reading_order(summary["cells"]) for case in _cases(cell)]
+    workloads = workload_names_of(summary["cells"])
+    cases = [case for cell in reading_order(summary["cells"]) for case in _cases(cell, workloads[cell["id"]])]
     cases += _objective_cases(summary)
     counts = {
         "tests": len(cases),
@@ -59,7 +60,7 @@ def to_junit(summary: SummaryDocument) -> str:
     return xml.decode("ascii") + "\n"
 
 
-def _cases(cell: ResultDocument) -> Iterator[ET.Element]:
+def _cases(cell: ResultDocument, workload: str) -> Iterator[ET.Element]:
     group = ", ".join(filter(None, [cell["file_system"], describe_fleet(cell["fleet"]), describe_launch(cell)]))
     if cell["state"] != "measured":
         case = _case(group, cell["id"])
@@ -74,7 +75,7 @@ def _cases(cell: ResultDocument) -> Iterator[ET.Element]:
         return
     labels = point_labels(cell["points"])
     for point in cell["points"]:
-        case = _case(group, f"{describe_workload(cell['workload'])}: {labels[point['id']] or point['id']}")
+        case = _case(group, f"{workload}: {labels[point['id']] or point['id']}")
         if named := primary_metric(point):
             name, metric = named
             p50 = figure(metric, "p50").strip() or ABSENT

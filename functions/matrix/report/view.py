@@ -14,7 +14,7 @@ from matrix.terms.documents.result import MetricResult, PointResult, ResultDocum
 from matrix.terms.documents.summary import Candidate, Decision, Question, SummaryDocument
 from matrix.terms.grouping import grouped
 from matrix.terms.measured import Measured, judged_metrics
-from matrix.terms.names import describe_placement, fleet_label, reading_order
+from matrix.terms.names import describe_placement, fleet_label, reading_order, workload_names_of
 from matrix.terms.quantities import quantity
 from matrix.terms.verdicts import is_taken
 
@@ -119,6 +119,11 @@ class View:
         for each in judged_metrics(self.cells):
             curve = self.curve(each.cell)
             yield Entry(**vars(each), storage=curve, style=order.index(curve))
+
+    @cached_property
+    def workloads(self) -> dict[str, str]:
+        """The name of each cell's workload, by the cell's id."""
+        return workload_names_of(self.cells)
 
     @property
     def questions(self) -> list[Question]:

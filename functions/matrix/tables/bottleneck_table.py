@@ -1,6 +1,5 @@
 """The tables of bottlenecks: of each cell with its evidence and advice, and of each storage if there are many cells."""
 
-import json
 from collections.abc import Callable, Iterator, Sequence
 
 from matrix.input.storage_names import cell_names
@@ -10,7 +9,7 @@ from matrix.terms.documents.bottleneck import Bottleneck
 from matrix.terms.documents.result import ResultDocument
 from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.grouping import grouped
-from matrix.terms.names import describe_workload, fleet_label
+from matrix.terms.names import fleet_label, workload_names_of
 from matrix.text.bottlenecks import PROVISIONAL, describe_evidence, describe_next_limit, describe_others
 
 Hit = tuple[ResultDocument, Bottleneck]
@@ -55,22 +54,13 @@ def _contents(name: str, cell: ResultDocument, bottleneck: Bottleneck) -> Iterat
 def _of_storages(hits: Sequence[Hit], names: dict[str, str]) -> Iterator[Sequence[str]]:
     """Yield a row for each bottleneck of a storage, the most frequent first: in how many cells, and in which."""
     of_storage = grouped((names[cell["id"]], (cell, hit)) for (cell, hit) in hits)
-    all_cells = [cell for cell, _ in hits]
+    workload_names = workload_names_of(cell for cell, _ in hits)
     for storage, own in of_storage.items():
         alike = grouped(((hit["name"], describe_next_limit(cell, hit)), cell) for (cell, hit) in own)
         for (limit, advice), those in sorted(alike.items(), key=lambda item: -len(item[1])):
             fleets = dict.fromkeys(fleet_label(cell["fleet"]) for cell in those)
             # Fleets are named if they distinguish these cells from others.
             is_some = fleets.keys() != {fleet_label(cell["fleet"]) for cell, _ in own}
-            workloads = dict.fromkeys(workload_name(cell, all_cells) for cell in those)
+            workloads = dict.fromkeys(workload_names[cell["id"]] for cell in those)
             where = "; ".join([", ".join(workloads), *([", ".join(fleets)] if is_some else [])])
             yield storage, describe_limit(limit), f"{len(those)} of {len(own)}", where, advice
-
-
-def workload_name(cell: ResultDocument, cells: Sequence[ResultDocument]) -> str:
-    """Name a workload by its type, and also by its own name if other cells have another workload of that type."""
-    words = describe_workload(cell["workload"])
-    all_workloads = [each.get("workload") or {} for each in cells]
-    alike = {json.dumps(each, sort_keys=True) for each in all_workloads if describe_workload(each) == words}
-    name = str(cell["workload"].get("name", ""))
-    return f"{words} {name}" if len(alike) > 1 and name and name not in words else words

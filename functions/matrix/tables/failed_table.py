@@ -5,7 +5,7 @@ from collections.abc import Callable
 from matrix.tables.table import Table, TableColumn
 from matrix.terms.documents.result import ResultDocument
 from matrix.terms.documents.summary import SummaryDocument
-from matrix.terms.names import describe_workload, fleet_label, reading_order
+from matrix.terms.names import fleet_label, reading_order, workload_names_of
 from matrix.terms.sentences import NOT_PUBLISHED, reason_of
 
 HEADS = (
@@ -19,6 +19,7 @@ def failed_table(
     summary: SummaryDocument, name: Callable[[ResultDocument], str] = lambda cell: str(cell.get("file_system"))
 ) -> Table:
     """Return a row for each cell without a result, in reading order; `name` names the storage of a cell."""
+    workloads = workload_names_of(summary.get("cells", []))
     is_published = summary.get("environment") == "published"
     rows = [
         (
@@ -26,7 +27,7 @@ def failed_table(
             reason_of(cell),
             NOT_PUBLISHED if is_published else str(cell.get("state")),
             name(cell),
-            describe_workload(cell.get("workload") or {}),
+            workloads[cell["id"]],
             fleet_label(cell.get("fleet") or {}),
         )
         for cell in reading_order(summary.get("cells", []))

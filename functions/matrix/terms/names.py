@@ -1,5 +1,6 @@
 """Names of storages, fleets, points and cells, and their order."""
 
+import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
@@ -73,7 +74,11 @@ def point_labels(points: Sequence[Point]) -> dict[str, str]:
 
 
 def tell_apart(workloads: Iterable[tuple[Part, Sequence[Point]]]) -> None:
-    """Label points of several workloads that would be called the same, though they differ: by all that differs."""
+    """Label points of several workloads that would be called the same, though they differ: by all that differs.
+
+    The names that their user gave to workloads of one kind come first: `wal, rw write`.
+    """
+    workloads = list(workloads)
     alike: dict[tuple[str, str], list[Point]] = {}
     for workload, points in workloads:
         labels = point_labels(points)
@@ -84,6 +89,14 @@ def tell_apart(workloads: Iterable[tuple[Part, Sequence[Point]]]) -> None:
             numbered: list[Point] = [{"id": str(place), "params": each["params"]} for place, each in enumerate(points)]
             for point, label in zip(points, point_labels(numbered).values(), strict=True):
                 point["label"] = label
+    of_kind: dict[str, set[str]] = {}
+    for workload, _ in workloads:
+        of_kind.setdefault(describe_workload(workload), set()).add(str(workload.get("name") or ""))
+    for workload, points in workloads:
+        kind, name = describe_workload(workload), workload.get("name")
+        if name and len(of_kind[kind]) > 1:
+            for point, label in zip(points, point_labels(points).values(), strict=True):
+                point["label"] = f"{name}, {label}"
 
 
 def marked_label(label: str, point: PointResult, cell: ResultDocument) -> str:
@@ -242,6 +255,40 @@ def describe_workload(workload: Part) -> str:
     if workload.get("device"):
         return f"{kind} on the raw device"
     return f"{kind} {workload.get('name', '')}".strip() if kind == "command" else kind
+
+
+def workload_names(workloads: Iterable[Part]) -> dict[str, str]:
+    """Return a name of each workload by its `canonical` text: of several of a kind with their user's name, or with the
+    fields in which they differ.
+    """
+    by_text = {canonical(workload): dict(workload) for workload in workloads}
+    names: dict[str, str] = {}
+    for text, workload in by_text.items():
+        kind, name = describe_workload(workload), str(workload.get("name") or "")
+        alike = [other for other in by_text.values() if describe_workload(other) == kind]
+        telling = [key for key in workload if any(other.get(key) != workload[key] for other in alike)]
+        details = ", ".join(f"{key} {_short(workload[key])}" for key in telling)
+        if len(alike) > 1 and name:
+            names[text] = f"{kind} {name}"
+        else:
+            names[text] = f"{kind} ({details})" if details else kind
+    return names
+
+
+def _short(value: Any) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def canonical(workload: Part) -> str:
+    """Return the key of a workload in `workload_names`."""
+    return json.dumps(workload, sort_keys=True)
+
+
+def workload_names_of(cells: Iterable[ResultDocument]) -> dict[str, str]:
+    """Return the name of each cell's workload by the cell's id."""
+    workloads = {cell["id"]: cell.get("workload") or {} for cell in cells}
+    names = workload_names(workloads.values())
+    return {cell: names[canonical(workload)] for cell, workload in workloads.items()}
 
 
 def ran_of(cell: ResultDocument) -> int:

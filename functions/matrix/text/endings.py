@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from matrix.terms.documents.result import ResultDocument
 from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.grouping import grouped
-from matrix.terms.names import describe_tools, describe_workload, fleet_label
+from matrix.terms.names import describe_tools, fleet_label, workload_names_of
 from matrix.terms.quantities import money
 from matrix.terms.sentences import EMULATED, SLOWDOWN, reason_of, why_incomplete
 
@@ -60,10 +60,10 @@ def describe_failed(summary: SummaryDocument, storages: Mapping[str, str], most:
     reasons = grouped((reason_of(cell), cell) for cell in missing)
     if len(reasons) == 1 and len(missing) == of > 1:
         return [f"All {of} cells {_end(missing[0])} for the same reason: {shortened(next(iter(reasons)))}"]
-    lines = []
+    lines, workloads = [], workload_names_of(summary["cells"])
     for reason, cells in sorted(reasons.items(), key=lambda each: -len(each[1]))[:most]:
         names = [
-            f"{storages[cell['id']]}, {describe_workload(cell['workload'])}, {fleet_label(cell['fleet'])}"
+            f"{storages[cell['id']]}, {workloads[cell['id']]}, {fleet_label(cell['fleet'])}"
             for cell in cells[:MAX_CELLS]
         ]
         more = [f"{len(cells) - MAX_CELLS} more"] if len(cells) > MAX_CELLS else []

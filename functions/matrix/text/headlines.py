@@ -9,7 +9,7 @@ from matrix.terms.findings.replication import shortage_words_of
 from matrix.terms.findings.risks import Risk
 from matrix.terms.findings.verdicts import SAME, Lost, Tested, TooFew
 from matrix.terms.metrics import readable
-from matrix.terms.names import describe_workload, fleet_label
+from matrix.terms.names import fleet_label, workload_names_of
 from matrix.terms.quantities import factor, quantity, times
 from matrix.terms.sentences import listed
 from matrix.terms.verdicts import (
@@ -297,10 +297,11 @@ def describe_cell(summary: SummaryDocument, decision: Decision, name: Name) -> d
         candidates = [each for each in question["candidates"] if each["cell"]]
         storages |= {each["cell"]: short_name(each, candidates, name) for each in candidates}
     cells = summary.get("cells", [])
-    several = len({describe_workload(cell.get("workload") or {}) for cell in cells}) > 1
+    workloads = workload_names_of(cells)
+    several = len(set(workloads.values())) > 1
     names = {}
     for cell in cells:
-        work = f", {describe_workload(cell.get('workload') or {})}" if several else ""
+        work = f", {workloads[cell['id']]}" if several else ""
         storage = storages.get(cell["id"]) or cell.get("file_system") or cell["id"]
         names[cell["id"]] = f"{storage} at {fleet_label(cell.get('fleet') or {})}{work}"
     return names

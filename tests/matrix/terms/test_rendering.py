@@ -122,6 +122,23 @@ def test_a_fio_point_is_named_by_its_options_and_a_dd_point_by_its_block_size():
     assert names.point_labels([dd]) == {"p01": "block 1536 KiB, synced at the end"}
 
 
+def test_workloads_of_one_kind_are_told_apart_by_the_names_that_their_user_gave_them():
+    read, large = {"rw": "randread", "size": "1g"}, {"rw": "randread", "size": "2g"}
+    workloads = [
+        ({"type": "fio", "name": "data", **read}, [{"id": "p01", "params": {"options": read}}]),
+        ({"type": "fio", "name": "log", **large}, [{"id": "p01", "params": {"options": large}}]),
+        ({"type": "touch", "name": "files"}, [{"id": "p01", "params": {"threads": 1}}]),
+    ]
+
+    names.tell_apart(workloads)
+
+    assert [names.point_labels(points)["p01"] for _, points in workloads] == [
+        "data, rw randread, size 1g", "log, rw randread, size 2g", "threads 1",
+    ]  # fmt: skip
+    called = names.workload_names([workload for workload, _ in workloads])
+    assert list(called.values()) == ["fio data", "fio log", "touch"]
+
+
 def test_a_label_says_what_makes_a_figure_less_than_what_the_storage_always_does():
     paid = [
         {"of": "instance network", "counts": "bytes/s", "rate": 500e6, "sustained": 195.25e6, "lasts_s": 1_346.0},
