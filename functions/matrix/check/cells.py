@@ -9,6 +9,7 @@ from pydantic import BaseModel, ValidationError
 
 from matrix.fields.fleet import Fleet
 from matrix.input.matrix import Matrix
+from matrix.input.storage_names import brief_names
 from matrix.input.workloads import Workload
 from matrix.storages.base import Storage
 from matrix.terms.problems import Path, path_text
@@ -24,6 +25,8 @@ class Combination:
     storage_path: str
     workload_path: str
     fleet_path: str
+    storage_name: str
+    """What the plan and all results call the storage, such as `EBS gp3`."""
 
     @property
     def comparison(self) -> tuple[str, str]:
@@ -82,6 +85,16 @@ class ParsedMatrix:
         """Each storage of the axis and of the inclusions with its path."""
         return [*self.parts("storage"), *((f"{path}.storage", added.storage) for path, added in self.parts("include"))]
 
+    def name_of(self, storage: Storage) -> str:
+        """Return what the plan and all results call a storage, such as `EBS gp3`."""
+        return self._names[storage.fingerprint]
+
+    @cached_property
+    def _names(self) -> dict[str, str]:
+        keys = {storage.fingerprint: storage.name or storage.slug for _, storage in self.storages}
+        names = brief_names((keys[storage.fingerprint], storage.document) for _, storage in self.storages)
+        return {fingerprint: names[key] for fingerprint, key in keys.items()}
+
     @cached_property
     def workloads(self) -> list[tuple[str, Workload]]:
         """Each workload of the axis and of the inclusions with its path."""
@@ -122,7 +135,8 @@ class ParsedMatrix:
         """The cells as written: the axes' product without the excluded, then the included."""
         included = [
             Combination(
-                added.storage, added.workload, added.fleet, f"{path}.storage", f"{path}.workload", f"{path}.fleet"
+                *(added.storage, added.workload, added.fleet),
+                *(f"{path}.storage", f"{path}.workload", f"{path}.fleet", self.name_of(added.storage)),
             )
             for path, added in self.parts("include")
         ]
@@ -134,7 +148,8 @@ class ParsedMatrix:
                 excluded = [match.fleets for match in self._matches if s in match.storages and w in match.workloads]
                 for f, (fleet_path, fleet) in enumerate(self._fleets):
                     if not any(f in fleets for fleets in excluded):
-                        yield Combination(storage, workload, fleet, storage_path, workload_path, fleet_path)
+                        paths = storage_path, workload_path, fleet_path
+                        yield Combination(storage, workload, fleet, *paths, self.name_of(storage))
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ def existing_storages_take_the_fleet(parsed: ParsedMatrix) -> Problems:
         if most is not None and cell.fleet.count > most and path not in reported:
             reported.add(path)
             rule = f"{cell.storage.existing_id} can be had by {most} instance at a time"
-            yield Problem(path, cell.fleet.count, rule, f"write {most}, or exclude it on {cell.storage.slug}")
+            yield Problem(path, cell.fleet.count, rule, f"write {most}, or exclude it on {cell.storage_name}")
 
 
 def read_only_storages_are_only_read(parsed: ParsedMatrix) -> Problems:

@@ -21,7 +21,7 @@ def instance_type_can_use_the_storage(parsed: ParsedMatrix) -> Problems:
             continue
         reported.add((cell.fleet_path, kind))
         rule, alike = unfit
-        fix = f"write {alike}, or exclude it on {cell.storage.slug}"
+        fix = f"write {alike}, or exclude it on {cell.storage_name}"
         yield Problem(f"{cell.fleet_path}.instanceType", kind, rule, fix)
 
 
@@ -56,7 +56,7 @@ def storage_is_for_the_workload(parsed: ParsedMatrix) -> Problems:
             fix += '; for commands S3 has client "command"'
         if cell.workload.wants_objects and cell.storage.traits.keeps_objects:
             fix += '; for requests that are counted one by one S3 has client "boto3"'
-        yield Problem("workload", workload, f"cannot be done on {cell.storage.slug}: {rule}", fix)
+        yield Problem("workload", workload, f"cannot be done on {cell.storage_name}: {rule}", fix)
 
 
 def storage_has_the_abilities(parsed: ParsedMatrix) -> Problems:
@@ -66,13 +66,13 @@ def storage_has_the_abilities(parsed: ParsedMatrix) -> Problems:
         lacks = cell.storage.lacks
         if not lacks:
             continue
-        slug = cell.storage.slug
+        name = cell.storage_name
         for need in cell.workload.needs():
             path = f"{cell.workload_path}.{need.field}"
-            if need.ability in lacks and (path, slug) not in reported:
-                reported.add((path, slug))
+            if need.ability in lacks and (path, name) not in reported:
+                reported.add((path, name))
                 fix = f"exclude it for storage type {cell.storage.type}"
-                rule = f"cannot be done on {slug}: {lacks[need.ability]}"
+                rule = f"cannot be done on {name}: {lacks[need.ability]}"
                 yield Problem(path, need.value, rule, f"{need.fix}, or {fix}" if need.fix else fix)
 
 
@@ -91,8 +91,8 @@ def objects_are_in_a_bucket(parsed: ParsedMatrix) -> Problems:
             rule = "fills a folder, of which S3 has none"
             if not is_own:
                 why = "is somebody's, to whose bucket nothing is written" if is_bucket else "holds no objects"
-                rule = f"{cell.storage.slug} {why}"
-            yield Problem(path, shorten(value), rule, f"leave it out, or exclude it on {cell.storage.slug}")
+                rule = f"{cell.storage_name} {why}"
+            yield Problem(path, shorten(value), rule, f"leave it out, or exclude it on {cell.storage_name}")
 
 
 def requests_are_for_objects(parsed: ParsedMatrix) -> Problems:
@@ -103,7 +103,7 @@ def requests_are_for_objects(parsed: ParsedMatrix) -> Problems:
         if not cell.workload.wants_objects or storage.only_workloads or storage.type in reported:
             continue
         reported.add(storage.type)
-        rule = f"cannot be done on {storage.slug}: it keeps files, and takes no requests for objects"
+        rule = f"cannot be done on {cell.storage_name}: it keeps files, and takes no requests for objects"
         fix = f"exclude it for storage type {storage.type}; for small files use workload metadata or touch"
         yield Problem("workload", cell.workload.type, rule, fix)
 
@@ -114,11 +114,11 @@ def files_are_exported(parsed: ParsedMatrix) -> Problems:
     for cell in parsed.cells:
         storage = cell.storage
         is_exported = storage.traits.exports_objects and not storage.existing_id
-        if not cell.workload.wants_exports or is_exported or storage.only_workloads or storage.slug in reported:
+        if not cell.workload.wants_exports or is_exported or storage.only_workloads or cell.storage_name in reported:
             continue
-        reported.add(storage.slug)
+        reported.add(cell.storage_name)
         rule = "its bucket is yours, which no role of the stack may list" if storage.existing_id else ""
-        rule = f"cannot be done on {storage.slug}: {rule or 'its files become no objects'}"
+        rule = f"cannot be done on {cell.storage_name}: {rule or 'its files become no objects'}"
         exporting = " or ".join(type_ for type_, model in MODELS.items() if model.traits.exports_objects)
         fix = f"exclude it for storage type {storage.type}, or take storage {exporting} without fileSystemId"
         yield Problem("workload", cell.workload.type, rule, fix)
@@ -134,13 +134,13 @@ def neighbours_can_be_read(parsed: ParsedMatrix) -> Problems:
         path = f"{cell.workload_path}.{field}"
         rule, fix = "", ""
         if not cell.storage.traits.is_shared or cell.storage.only_workloads:
-            rule = f"{cell.storage.slug} is not a file system that instances share and cache"
+            rule = f"{cell.storage_name} is not a file system that instances share and cache"
             fix = f"exclude it for storage type {cell.storage.type}"
         elif field == "shift" and value >= count:
             rule = f"in a fleet of {count} no neighbour is {count_of(value, 'place')} further"
             fix = f"write shift {count - 1}" if count > 1 else "write a fleet of 2 or more instances"
         elif how_many(cell.storage.document) > 1:
-            rule = f"a neighbour may be on another of the file systems of {cell.storage.slug}"
+            rule = f"a neighbour may be on another of the file systems of {cell.storage_name}"
             fix = "exclude it there, or leave fileSystems out"
         elif cell.fleet.quorum:
             rule = "a fleet that may be smaller than its count does not know its neighbours"
@@ -154,19 +154,19 @@ def device_is_an_empty_disk(parsed: ParsedMatrix) -> Problems:
     """Yield a problem for each storage without its own disk that a workload on the raw device may write, or read."""
     reported: set[tuple[str, str]] = set()
     for cell in parsed.cells:
-        path, slug = f"{cell.workload_path}.device", cell.storage.slug
+        path, name = f"{cell.workload_path}.device", cell.storage_name
         can_read = cell.workload.is_only_reading and cell.storage.existing_id is None
         if (
             not cell.workload.wants_device
             or (cell.storage.traits.has_device and (can_read or not cell.storage.is_filled))
-            or (path, slug) in reported
+            or (path, name) in reported
         ):
             continue
-        reported.add((path, slug))
+        reported.add((path, name))
         is_filled = cell.storage.is_filled
         rule = "holds data already, all of which would be overwritten" if is_filled else "is not an empty disk"
         fix = f"exclude it for storage type {cell.storage.type}, or leave device out"
-        yield Problem(path, value=True, rule=f"cannot be done on {slug}, which {rule}", fix=fix)
+        yield Problem(path, value=True, rule=f"cannot be done on {name}, which {rule}", fix=fix)
 
 
 def snapshots_are_loaded(parsed: ParsedMatrix) -> Problems:
@@ -209,7 +209,7 @@ def several_file_systems_are_used_alike(parsed: ParsedMatrix) -> Problems:
 def _against_several(cell: Combination, several: int) -> Problems:
     """Yield problems of a cell on several file systems: its placement, count or workload."""
     fleet = cell.fleet_path
-    of = f"{cell.storage.slug} is {several} file systems:"
+    of = f"{cell.storage_name} is {several} file systems:"
     placement, count = cell.fleet.placement, cell.fleet.count
     if placement is not None and (isinstance(placement, str) or placement != [placement[0]] * several):
         rule = f"{of} each has an equal part of the fleet, in its zone"

@@ -15,7 +15,6 @@ from matrix.input.workloads.metadata import MetadataWorkload
 from matrix.input.workloads.read import ReadWorkload
 from matrix.input.workloads.touch import TouchWorkload
 from matrix.statistics.sample_size import needed
-from matrix.storages.base import Storage
 from matrix.terms.findings.replication import MIN_LAUNCHES, advice, describe_counts, shortages_of
 from matrix.terms.metrics import latency_of
 from matrix.terms.problems import Problem, Problems
@@ -78,7 +77,7 @@ def fio_takes_a_second(parsed: ParsedMatrix) -> Problems:
             shortest[path] = min(shortest.get(path, (took, cell)), (took, cell), key=lambda pair: pair[0])
     for path, (took, cell) in shortest.items():
         if took < MIN_FIO_S:
-            rule = f"may take only {took:.1g} s on {cell.storage.slug}; below 1 s fio's rates mean nothing and it fails"
+            rule = f"may take only {took:.1g} s on {cell.storage_name}; below 1 s fio's rates mean nothing and it fails"
             fix = "write time_based 1 with a runtime, or a larger size"
             yield Problem(path, None, rule, fix, is_warning=True)
 
@@ -97,18 +96,18 @@ def fio_measures_the_storage(parsed: ParsedMatrix) -> Problems:
 
 def creates_are_alike(parsed: ParsedMatrix) -> Problems:
     """Yield a warning if creates in an instance's memory would be compared with durable creates."""
-    storages_of: dict[str, tuple[TouchWorkload | MetadataWorkload, dict[bool, Storage]]] = {}
+    storages_of: dict[str, tuple[TouchWorkload | MetadataWorkload, dict[bool, str]]] = {}
     for cell in parsed.cells:
         if isinstance(cell.workload, (TouchWorkload, MetadataWorkload)) and "none" in cell.workload.sync:
             _, by_sharing = storages_of.setdefault(cell.workload_path, (cell.workload, {}))
-            by_sharing.setdefault(cell.storage.traits.is_shared, cell.storage)
+            by_sharing.setdefault(cell.storage.traits.is_shared, cell.storage_name)
     for path, (workload, by_sharing) in storages_of.items():
         if len(by_sharing) < 2:  # noqa: PLR2004 (shared or not)
             continue
         # Seen on two disks (ext4): 22,866 creates a second without a sync and 396 with one of each, 83,000 and 3,700.
         rule = (
-            f"a create counts on {by_sharing[False].slug} when it is in the instance's memory, on"
-            f" {by_sharing[True].slug} when it is stored: 20 to 60 times apart on one and the same disk"
+            f"a create counts on {by_sharing[False]} when it is in the instance's memory, on"
+            f" {by_sharing[True]} when it is stored: 20 to 60 times apart on one and the same disk"
         )
         is_synced_by_tool = isinstance(workload, MetadataWorkload) or workload.tool == ["engine"]
         fix = 'write sync "each"' if is_synced_by_tool else 'write tool "engine" and sync "each"'
@@ -133,7 +132,7 @@ def percentiles_have_operations(parsed: ParsedMatrix) -> Problems:
         workload, field = cell.workload, cell.workload.operations_field
         least = needed(latency[1]) if (latency := latency_of(metric)) else 0
         rule = (
-            f"about {count:,.0f} operations in a step on {cell.storage.slug} are too few for {metric}, by which it is"
+            f"about {count:,.0f} operations in a step on {cell.storage_name} are too few for {metric}, by which it is"
             f" judged: it takes {least:,}"
         )
         if isinstance(workload, FioWorkload):
@@ -158,7 +157,7 @@ def storage_has_no_burst(parsed: ParsedMatrix) -> Problems:
                 f" {until}: short steps measure the credits"
             )
             fix = "read the sustained figure in the report, and write objective.jobHours for a job that lasts longer"
-            yield Problem(f"{path}.{storage.traits.bursts_by}", storage.slug, rule, fix, is_warning=True)
+            yield Problem(f"{path}.{storage.traits.bursts_by}", parsed.name_of(storage), rule, fix, is_warning=True)
 
 
 def data_exceeds_the_servers_cache(parsed: ParsedMatrix) -> Problems:
@@ -188,7 +187,7 @@ def data_exceeds_the_servers_cache(parsed: ParsedMatrix) -> Problems:
             rule = (
                 f"{_describe_fleet(cell.fleet.count)} {format_size(int(read))}{part}"
                 f"{f' ({jobs} jobs together)' if jobs > 1 else ''}, and the server of"
-                f" {cell.storage.slug} caches {cell.storage.cache_bytes / 1e9:,.0f} GB: this measures its memory and"
+                f" {cell.storage_name} caches {cell.storage.cache_bytes / 1e9:,.0f} GB: this measures its memory and"
                 " network, up to three times faster than its disks"
             )
             gib = math.ceil(wanted / cell.fleet.count / jobs / 2**30)
@@ -235,7 +234,7 @@ def charged_bytes_are_known(parsed: ParsedMatrix) -> Problems:
             continue
         warned.add(path)
         rule = (
-            f"{cell.storage.slug} charges by bytes, and how many it moves is not known: the plan assumes"
+            f"{cell.storage_name} charges by bytes, and how many it moves is not known: the plan assumes"
             f" {assumed_bytes_per_s / 1e6:.0f} MB/s each way on each instance, and no budget caps what is beyond"
         )
         fix = "run it with 1 instance first: the receipt has what it cost"
@@ -262,7 +261,7 @@ def storage_is_not_overloaded(parsed: ParsedMatrix) -> Problems:
         cell = min(overloaded, key=lambda each: each.fleet.count)
         storage, count, each = cell.storage, cell.fleet.count, cell.workload.assumed_bytes_per_s
         rule = (
-            f"{storage.slug} is limited to {storage.bandwidth_bytes_per_s / 1e6:,.0f} MB/s"
+            f"{cell.storage_name} is limited to {storage.bandwidth_bytes_per_s / 1e6:,.0f} MB/s"
             f" ({storage.traits.ceilings.throughput}), but {count_of(count, 'instance')} of {cell.workload.slug} would"
             f" write {count * each / 1e6:,.0f} MB/s at the {each / 1e6:g} MB/s each that the plan assumes: the"
             " storage's limit will be measured, not your command"
@@ -331,14 +330,14 @@ def network_is_sustained(parsed: ParsedMatrix) -> Problems:
             always, most = (each / GBIT for each in network)
             rule = (
                 f"{name} has {always:g} Gbit/s of the network always and {most:g} for some minutes, and"
-                f" {storage.slug} may carry more: longer steps measure the instance"
+                f" {cell.storage_name} may carry more: longer steps measure the instance"
             )
             larger = smallest_with_network(name, min(share, network.most))
             fix = f"take {larger}" if larger else "take a type of another family: none of this one has that always"
             yield Problem(path, name, rule, fix, is_warning=True)
         elif network is None:
             warned.add(name)
-            rule = f"the network bandwidth of {name} is not known here: it may be slower than {storage.slug}"
+            rule = f"the network bandwidth of {name} is not known here: it may be slower than {cell.storage_name}"
             yield Problem(path, name, rule, "compare its baseline bandwidth (EC2 instance types)", is_warning=True)
 
 
@@ -353,7 +352,7 @@ def pages_of_objects_are_requests(parsed: ParsedMatrix) -> Problems:
         if small and "sequential" in workload.access and workload.pages_per_request is None:
             warned.add(path)
             size = format_size(min(small))
-            rule = f"each page of {size} is one GET on {cell.storage.slug}: its latency is measured, and each is billed"
+            rule = f"each page of {size} is one GET on {cell.storage_name}: its latency is measured, and each is billed"
             yield Problem(path, size, rule, 'write "8MiB", the range that S3\'s clients ask for', is_warning=True)
 
 
@@ -369,7 +368,7 @@ def much_is_laid_out(parsed: ParsedMatrix) -> Problems:
         given_by = cell.workload.options
         name = "jobFile" if cell.workload.job_file else "size" if "size" in given_by else "filesize"
         path = f"{cell.workload_path}.{name}"
-        most[path] = max(most.get(path, (0.0, "")), (laid_out, cell.storage.slug))
+        most[path] = max(most.get(path, (0.0, "")), (laid_out, cell.storage_name))
     for path, (laid_out, storage) in most.items():
         if laid_out >= MANY_LAID_OUT_BYTES:
             rule = (

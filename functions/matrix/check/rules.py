@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import product
-from typing import Any
+from typing import Any, cast
 
 from pydantic import ValidationError
 
@@ -27,6 +27,8 @@ from matrix.input.workloads.read import ReadWorkload
 from matrix.input.workloads.transfer import SOURCE_BYTES_PER_S, TransferWorkload
 from matrix.storages.base import Storage
 from matrix.storages.models import MODELS
+from matrix.terms.documents.parts import Fleet
+from matrix.terms.names import fleet_label
 from matrix.terms.problems import Problem, Problems, check, path_text, shorten
 from matrix.terms.quantities import count_of
 from matrix.terms.sentences import MAX_NAMED, first_of
@@ -184,7 +186,8 @@ def cells_are_different(parsed: ParsedMatrix) -> Problems:
         earlier = seen.setdefault(key, path)
         if earlier != path and path not in reported:
             reported.add(path)
-            rule = f"makes a cell that {earlier} has already: {cell.fleet.slug} on {cell.storage.slug}"
+            fleet = fleet_label(cast("Fleet", cell.fleet.document))
+            rule = f"makes a cell that {earlier} has already: {fleet} on {cell.storage_name}"
             yield Problem(path, cell.fleet.slug, rule, "leave one out")
 
 
@@ -212,7 +215,7 @@ def data_fits_on_the_storage(parsed: ParsedMatrix) -> Problems:
             yield Problem(
                 f"{cell.workload_path}.{size_field}",
                 format_size(int(stored)),
-                f"{of_all}{format_size(int(stored))} do not fit on {cell.storage.slug} ({gib:.0f} GiB)",
+                f"{of_all}{format_size(int(stored))} do not fit on {cell.storage_name} ({gib:.0f} GiB)",
                 f"write a smaller {size_field}, or {needed} GiB of storage",
             )
 
@@ -225,7 +228,7 @@ def instances_reach_the_storages_zone(parsed: ParsedMatrix) -> Problems:
             continue
         is_elsewhere = placement == "spread" if isinstance(placement, str) else any(placement[1:])
         if is_elsewhere:
-            rule = f"cannot be done on {cell.storage.slug}: {why}"
+            rule = f"cannot be done on {cell.storage_name}: {why}"
             yield Problem("fleet.placement", placement, rule, "write same-az, or deployment regional")
             return
 
@@ -280,7 +283,7 @@ def source_is_as_fast_as_the_storage(parsed: ParsedMatrix) -> Problems:
             share = Clients(cell.fleet.count).bytes_per_s(cell.storage)
             if share > SOURCE_BYTES_PER_S:
                 share_of = faster.setdefault(cell.workload_path, {})
-                name = cell.storage.name or cell.storage.slug
+                name = cell.storage_name
                 share_of[name] = max(share_of.get(name, 0.0), share)
     for path, shares in faster.items():
         most = "; ".join(f"{name} takes up to {share / 2**20:,.0f}" for name, share in shares.items())
@@ -302,7 +305,7 @@ def file_systems_are_filled_once(parsed: ParsedMatrix) -> Problems:
         earlier = first.setdefault(cell.storage.fingerprint, cell.workload)
         if earlier.fingerprint != cell.workload.fingerprint and cell.storage.fingerprint not in reported:
             reported.add(cell.storage.fingerprint)
-            rule = f"two workloads populate {cell.storage.slug}; a file system is populated once"
+            rule = f"two workloads populate {cell.storage_name}; a file system is populated once"
             fix = "populate both caches in one command, or use two matrices"
             yield Problem("workload", f"{earlier.slug}, {cell.workload.slug}", rule, fix)
 

@@ -1,14 +1,19 @@
 """Warnings and assumptions of a plan about its budget: refusal of the run, and cells that may be skipped."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from matrix.plan.document import PlannedCell
 from matrix.price.book import Cost
 from matrix.terms.documents.plan import PlanWarning
 
 
-def warnings(budget_usd: float | None, cost: Cost, cells: Sequence[PlannedCell]) -> Iterator[PlanWarning]:
-    """Yield a warning if the run would be refused, or if a cell may be skipped although the cost is as expected."""
+def warnings(
+    budget_usd: float | None, cost: Cost, cells: Sequence[PlannedCell], names: Mapping[str, str]
+) -> Iterator[PlanWarning]:
+    """Yield a warning if the run would be refused, or if a cell may be skipped although the cost is as expected.
+
+    `names` has the name of each cell by its id.
+    """
     if budget_usd is None:
         return
     spare_usd = budget_usd - cost.expected
@@ -23,7 +28,7 @@ def warnings(budget_usd: float | None, cost: Cost, cells: Sequence[PlannedCell])
     riskiest = max(unmeasured, key=_beyond_usd, default=None)
     if riskiest and _beyond_usd(riskiest) > spare_usd:
         message = (
-            f"leaves {spare_usd:,.2f} USD beside what is expected, and {riskiest.id} alone may cost"
+            f"leaves {spare_usd:,.2f} USD beside what is expected, and {names[riskiest.id]} alone may cost"
             f" {_beyond_usd(riskiest):,.2f} more: it is skipped if it comes when the rest is spent"
         )
         yield {"path": "budgetUsd", "value": budget_usd, "message": message}

@@ -1,5 +1,6 @@
 """Compare what instances reach their storages with: limits of their volumes, their EBS and network bandwidth."""
 
+import json
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -10,11 +11,11 @@ from pydantic import TypeAdapter
 
 from matrix.input import instance_types
 from matrix.input.instance_types import Bandwidth
+from matrix.input.storage_names import brief_names
 from matrix.storages.base import STREAM_BYTES_PER_S, AttachedVolumes, Storage
 from matrix.storages.metrics import Burst
 from matrix.storages.models import AnyStorage, metrics_of
 from matrix.terms.documents.plan import PlanCell, PlanWarning
-from matrix.terms.ids import without_launch
 from matrix.terms.quantities import number
 from matrix.terms.sentences import MAX_NAMED, first_of
 
@@ -45,9 +46,9 @@ class Reach(NamedTuple):
 
 
 class StorageVolumes(NamedTuple):
-    """The volumes that one storage of a plan, by its id, gives to an instance."""
+    """The volumes that one storage of a plan, by its name, gives to an instance."""
 
-    storage_id: str
+    storage: str
     volumes: AttachedVolumes
     weighting: str | None = None  # of the bandwidth of the instances that have them
 
@@ -70,20 +71,20 @@ def limits_of(optimized: Mapping[str, Any]) -> EbsLimits | None:
     return EbsLimits(always * MB, most * MB, iops, most_iops)
 
 
-def storage_volumes(
-    storage_id: str, storage: Storage, instance_type: str, weighting: str | None
-) -> StorageVolumes | None:
+def storage_volumes(name: str, storage: Storage, instance_type: str, weighting: str | None) -> StorageVolumes | None:
     """Return the volumes of an instance of a type and bandwidth weighting, or of the storage's own server."""
     volumes = storage.attached(instance_type)
     # A file server is not an instance of the fleet.
-    return StorageVolumes(storage_id, volumes, None if storage.traits.is_shared else weighting) if volumes else None
+    return StorageVolumes(name, volumes, None if storage.traits.is_shared else weighting) if volumes else None
 
 
 def volumes_of(cells: Iterable[PlanCell]) -> list[StorageVolumes]:
     """Return the volumes of the cells of a plan; emulated storages have none."""
+    cells = list(cells)
+    names = brief_names((json.dumps(cell["storage"], sort_keys=True), cell["storage"]) for cell in cells)
     found = (
         storage_volumes(
-            without_launch(cell["file_system"], cell.get("launch", 1)),
+            names[json.dumps(cell["storage"], sort_keys=True)],
             _STORAGE.validate_python(cell["storage"]),
             cell["fleet"]["instanceType"],
             cell["fleet"].get("bandwidthWeighting"),
@@ -102,16 +103,16 @@ def warnings(attached: Iterable[StorageVolumes], types: Mapping[str, EbsLimits])
     """
     attached = list(attached)
     by_pair: dict[tuple[str, str], PlanWarning] = {
-        (storage_id, f"{volumes.instance_type} outside Nitro"): {
+        (storage, f"{volumes.instance_type} outside Nitro"): {
             "path": "fleet",
             "value": volumes.instance_type,
             "message": message,
         }
-        for storage_id, volumes, _ in attached
-        if (message := _outside_nitro(storage_id, volumes))
+        for storage, volumes, _ in attached
+        if (message := _outside_nitro(storage, volumes))
     }
     alike: dict[tuple[str, str], list[str]] = {}
-    for storage_id, volumes, weighting in dict.fromkeys(attached):
+    for storage, volumes, weighting in dict.fromkeys(attached):
         limits = types.get(volumes.instance_type)
         over = list(_over(volumes, _reached(limits, volumes.instance_type, volumes.count, weighting))) if limits else []
         if over:
@@ -120,7 +121,7 @@ def warnings(attached: Iterable[StorageVolumes], types: Mapping[str, EbsLimits])
                 f"{_describe_instance(volumes, weighting)} is slower than {those} of {{}}: {'; '.join(over)}; a"
                 f" workload that reaches this measures the instance, not the storage; {_way_out(volumes, weighting)}"
             )
-            alike.setdefault((volumes.instance_type, found), []).append(storage_id)
+            alike.setdefault((volumes.instance_type, found), []).append(storage)
     slower: list[PlanWarning] = [
         {"path": "fleet", "value": instance_type, "message": found.format(first_of(storages, MAX_NAMED))}
         for (instance_type, found), storages in alike.items()
@@ -167,7 +168,7 @@ def _ebs(limits: EbsLimits) -> Bandwidth:
     return Bandwidth(limits.bytes_per_s, limits.most_bytes_per_s)
 
 
-def _outside_nitro(storage_id: str, volumes: AttachedVolumes) -> str:
+def _outside_nitro(storage: str, volumes: AttachedVolumes) -> str:
     most_iops, most_mibps = OUTSIDE_NITRO
     iops, mibps = (volumes.iops or 0.0) / volumes.count, volumes.bytes_per_s / MIB / volumes.count
     is_beyond = volumes.is_provisioned and (iops > most_iops or mibps > most_mibps)
@@ -175,18 +176,18 @@ def _outside_nitro(storage_id: str, volumes: AttachedVolumes) -> str:
         return ""
     return (
         f"{volumes.instance_type} is not built on Nitro, where AWS guarantees {most_iops:,} IOPS and {most_mibps:g}"
-        f" MiB/s of an io1 or io2 volume; {storage_id} has {iops:,.0f} IOPS and {mibps:,.0f} MiB/s; take a Nitro type"
+        f" MiB/s of an io1 or io2 volume; {storage} has {iops:,.0f} IOPS and {mibps:,.0f} MiB/s; take a Nitro type"
     )
 
 
 def describe_block(attached: Iterable[StorageVolumes]) -> Iterator[str]:
     """Write the block size at which the volumes of each storage reach both of their limits."""
     alike: dict[str, dict[str, None]] = {}
-    for storage_id, volumes, _ in dict.fromkeys(attached):
+    for storage, volumes, _ in dict.fromkeys(attached):
         if volumes.iops:
             size = f"{volumes.bytes_per_s / volumes.iops / KIB:.3g} KiB"
             limits = f"{number(volumes.bytes_per_s / MIB)} MiB/s / {number(volumes.iops)} IOPS"
-            alike.setdefault(f"{size} ({limits})", {})[storage_id] = None
+            alike.setdefault(f"{size} ({limits})", {})[storage] = None
     if alike:
         sizes = (f"{first_of(list(storages), MAX_NAMED)} {size}" for size, storages in alike.items())
         yield f"volumes reach both their IOPS and their throughput with blocks of: {', '.join(sizes)}"

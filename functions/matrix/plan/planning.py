@@ -20,6 +20,7 @@ from matrix.input.pace import (
     least_poll_s,
     makespan_s,
 )
+from matrix.input.storage_names import brief_names
 from matrix.input.workloads import Workload
 from matrix.plan import budget, images, instance_limits, placing
 from matrix.plan.assumptions import assumptions, of_order
@@ -48,7 +49,7 @@ from matrix.terms.documents.parts import Fleet, Part, Point
 from matrix.terms.documents.plan import PlanUse, PlanWarning, Populate
 from matrix.terms.grouping import grouped
 from matrix.terms.ids import cell_id, launch_id, unique_slugs
-from matrix.terms.names import tell_apart
+from matrix.terms.names import canonical, fleet_label, tell_apart, workload_names
 
 # Plan, analysis of the run, and a moment for the last clean-up: at most. A thirtieth of it is expected.
 RUN_OVERHEAD_S = 900.0
@@ -87,11 +88,21 @@ def plan(
     expected_s = _makespan_s(matrix, file_systems, lambda file_system: file_system.expected_s) + baking_s
     deadline_s = _deadline_s(matrix, file_systems)
     volumes = list(planner.attached_volumes())
+    storages = brief_names((canonical(cell.storage), cell.storage) for cell in cells)
+    workloads = workload_names(cell.workload for cell in cells)
+    names = {
+        cell.id: ", ".join(
+            (storages[canonical(cell.storage)], workloads[canonical(cell.workload)], fleet_label(cell.fleet))
+        )
+        for cell in cells
+    }
     # Warnings of a refused run or skipped cell come before other warnings.
     warnings = [
-        *budget.warnings(matrix.budget_usd, cost, cells),
+        *budget.warnings(matrix.budget_usd, cost, cells, names),
         *map(warning_of, checked.warnings),
-        *_warnings_of_time(matrix, cells, expected_s, deadline_s),
+        *_warnings_of_time(
+            matrix, [(storages[canonical(cell.storage)], cell.poll_s) for cell in cells], expected_s, deadline_s
+        ),
         *book.warnings(),
         *instance_limits.warnings(volumes, instance_limits.known_limits()),
         *instance_limits.unknown(volumes),
@@ -248,11 +259,9 @@ class Planner:
         """Yield the volumes of an instance of each type on each storage, for any number of workloads and sizes."""
         cells = [] if self.matrix.emulate else self._unmeasured()
         pairs = {(cell.storage.fingerprint, cell.fleet.instance_type): cell for cell in cells}
-        for (of_storage, instance_type), cell in pairs.items():
+        for (_, instance_type), cell in pairs.items():
             weighting = cell.fleet.bandwidth_weighting
-            if volumes := instance_limits.storage_volumes(
-                self.storage_ids[of_storage], cell.storage, instance_type, weighting
-            ):
+            if volumes := instance_limits.storage_volumes(cell.storage_name, cell.storage, instance_type, weighting):
                 yield volumes
 
     def _unmeasured(self) -> list[Combination]:
@@ -420,16 +429,16 @@ def _deadline_s(matrix: Matrix, file_systems: Sequence[PlannedFileSystem]) -> in
 
 
 def _warnings_of_time(
-    matrix: Matrix, cells: Sequence[PlannedCell], expected_s: float, deadline_s: int
+    matrix: Matrix, polls_s: Iterable[tuple[str, int]], expected_s: float, deadline_s: int
 ) -> Iterator[PlanWarning]:
-    """Yield a warning for each file system that is polled rarely, and for a run that is longer than its deadline."""
-    slowest: dict[str, int] = {}
-    for cell in cells:
-        slowest[cell.file_system] = max(cell.poll_s, slowest.get(cell.file_system, 0))
-    for file_system, poll_s in slowest.items():
-        if poll_s > MAX_POLL_S:
+    """Yield a warning for each storage whose cells are polled rarely, and for a run that is longer than its deadline.
+
+    `polls_s` has the name of each cell's storage, and the seconds between two polls of the cell.
+    """
+    for storage, each_s in grouped(polls_s).items():
+        if (poll_s := max(each_s)) > MAX_POLL_S:
             polled = f"they are polled every {poll_s} s only"
-            message = f"cells of {file_system} fill the history of an execution, so {polled}"
+            message = f"cells of {storage} fill the history of an execution, so {polled}"
             yield {"path": "repetitions", "value": matrix.repetitions, "message": message}
     if deadline_s < expected_s:
         message = f"the run is expected to take {expected_s / 3600:.1f} h; what is not measured by then is given up"

@@ -148,7 +148,8 @@ def test_a_plan_says_what_its_budget_means_for_it():
     assert assumed == []
     # Each fits by itself, and the larger one no longer when the smaller one is paid.
     _, [skipping], [_] = budgeted(cost["expected"] + risks[riskiest] * 0.9)
-    assert f"{riskiest} alone may cost" in skipping
+    fleet = next(cell["fleet"] for cell in document["cells"] if cell["id"] == riskiest)
+    assert f"{fleet['count']} × {fleet['instanceType']} alone may cost" in skipping
     _, told, [capped] = budgeted(cost["expected"] + risks[riskiest] * 1.1)
     assert told == []
     assert "is the most that the run may cost by its plan" in capped

@@ -75,7 +75,7 @@ def test_the_volume_of_a_file_server_is_held_against_the_server_and_not_against_
 
     [warning] = instance_limits.warnings(attached, {"m6i.xlarge": slow})
 
-    assert warning["message"].startswith("m6i.xlarge is slower than the volume of file-server-m6i-xlarge: 3,000 IOPS")
+    assert warning["message"].startswith("m6i.xlarge is slower than the volume of File server: 3,000 IOPS")
     assert instance_limits.warnings(attached, {"m6i.large": slow}) == []
 
 
