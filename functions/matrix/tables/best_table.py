@@ -38,7 +38,7 @@ def best_table(
     elif all(len(judged(question)) < 2 for question in questions):  # noqa: PLR2004
         best_words = "Only one measured"
     elif all(question.get("state") in ("open", "not-tested", "nothing") for question in questions):
-        best_words = "Ahead, not shown"
+        best_words = "Best value, untested" if summary.get("environment") == "published" else "Ahead, not proven"
     else:
         best_words = "Best value" if decision["is_recommendation"] else "Fastest"
     heads = ("Comparison", best_words, *figures("Figure", "Interval", _cost_head(questions, decision)), "Bottleneck",
@@ -89,7 +89,7 @@ def _cost_head(questions: Sequence[Question], decision: Decision) -> str:
 
 
 def _next(question: Question, best: Candidate, decision: Decision, name: Name) -> str:
-    """Name the next storage and how far it is: `EFS elastic, ×1.26 as slow`."""
+    """Name the next storage and how far it is: `EFS elastic, 1.26 times as slow`."""
     others = [each for each in judged(question) if each is not best]
     if not others:
         return "nothing to compare"

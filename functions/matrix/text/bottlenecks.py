@@ -25,6 +25,8 @@ TITLE = "Bottlenecks"
 PROVISIONAL = "CloudWatch's metrics may still arrive: `matrix report` reads them again"
 # Other tools of workloads that also have the engine.
 BY_ENGINE_TOO = frozenset({"dd", "parallel", "touch"})
+# From this share on processors count as a limit that was reached.
+BUSY = 0.9
 MORE_LOAD = "more threads, more instances or faster ones: this measures the load generator"
 RAISES = {
     TOOL: f"use {MORE_LOAD}",
@@ -140,11 +142,16 @@ def _raised(kind: str, storage: StorageFields) -> Iterator[tuple[tuple[str, str 
 
 
 def describe_others(bottleneck: Bottleneck) -> str:
-    """Write how much was used of each limit that was not it: `client CPU 12 %, volume throughput 9 %`."""
+    """Write how much was used of each limit that was not it: `client CPU 12 %, volume throughput 9 %`.
+
+    Busy processors are explained, because the share alone contradicts the bottleneck.
+    """
     highest: dict[str, float] = {}
     for other in bottleneck["others"]:
         highest[other["name"]] = max(highest.get(other["name"], 0.0), other["share"])
-    return ", ".join(f"{describe_limit(name)} {100 * share:.0f} %" for name, share in highest.items())
+    waits = {PROCESSORS: " (a client that waits may be busy, too)"} if highest.get(PROCESSORS, 0.0) >= BUSY else {}
+    shares = (f"{describe_limit(name)} {100 * share:.0f} %{waits.get(name, '')}" for name, share in highest.items())
+    return ", ".join(shares)
 
 
 def other_rows(cell: ResultDocument, bottleneck: Bottleneck) -> list[tuple[str, float, str]]:

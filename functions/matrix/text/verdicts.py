@@ -14,7 +14,7 @@ from matrix.terms.findings.verdicts import (
     Verdict,
     describe_distance,
 )
-from matrix.terms.quantities import factor
+from matrix.terms.quantities import factor, times
 from matrix.terms.verdicts import difference_of, ranked_of
 
 
@@ -46,7 +46,8 @@ def describe_verdict(  # noqa: PLR0911 - one case per addition
 def describe_next(other: Candidate, best: Candidate, question: Question, *, is_priced: bool) -> str:
     """Write how another storage stands next to the one that a comparison names, and how their costs differ.
 
-    `×1.26 as slow`, `×1.01 as fast, ×1.38 the cost`, `equal within noise`. Differences are known to the fastest only.
+    `1.26 times as slow`, `1.01 times as fast, 1.38 times the cost`, `equal within noise`. Differences are known to the
+    fastest only.
     """
     mine, theirs = ranked_of(best)["value"], ranked_of(other)["value"]
     if not min(mine, theirs) > 0:
@@ -62,16 +63,16 @@ def describe_next(other: Candidate, best: Candidate, question: Question, *, is_p
 
 
 def _dearer_by(other: Candidate, best: Candidate) -> str:
-    """Write a storage's cost as a multiple of another's: `, ×1.38 the cost`; empty if about the same."""
+    """Write a storage's cost as a multiple of another's: `, 1.38 times the cost`; empty if about the same."""
     costs = [each["cost"]["usd"] for each in (best, other) if each["cost"] and not each["cost"]["missing"]]
     if len(costs) < 2 or not min(costs) > 0:  # noqa: PLR2004
         return ""
     mine, theirs = costs
-    return "" if max(costs) / min(costs) < 1 + 2 * SAME else f", ×{factor(theirs / mine)} the cost"
+    return "" if max(costs) / min(costs) < 1 + 2 * SAME else f", {times(theirs / mine)} the cost"
 
 
 def _dearer(candidate: Candidate) -> str:
     ratio = candidate.get("times_as_dear")
     if ratio is None:
         return "slower" if candidate["cost"] and not candidate["cost"]["missing"] else "cost not known in full"
-    return "at about the same cost" if ratio < 1 + 2 * SAME else f"×{factor(ratio)} the cost of the cheapest"
+    return "at about the same cost" if ratio < 1 + 2 * SAME else f"{times(ratio)} the cost of the cheapest"

@@ -4,7 +4,7 @@ from typing import Annotated, Any, ClassVar
 
 from matrix.terms.findings.finding import Finding
 from matrix.terms.findings.replication import NOT_REPLICATED, Shortage, describe_not_replicated
-from matrix.terms.quantities import factor
+from matrix.terms.quantities import times
 
 # Figures that differ by less are called equal, and costs by twice as much: no plan is more exact.
 SAME = 0.005
@@ -225,5 +225,5 @@ VerdictDocument = Annotated[dict[str, Any], Verdict]
 
 
 def describe_distance(ratio: float, direction: str) -> str:
-    """Write how far a storage is from another: `×1.26 as slow`; `direction` is slow or fast."""
-    return "equal" if ratio < 1 + SAME else f"×{factor(ratio)} as {direction}"
+    """Write how far a storage is from another: `1.26 times as slow`; `direction` is slow or fast."""
+    return "equal" if ratio < 1 + SAME else f"{times(ratio)} as {direction}"
