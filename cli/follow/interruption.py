@@ -173,11 +173,9 @@ def interrupted(last: RunProgress, clean: CleanUp, *, where: str, by_hand: str, 
 def what_became(last: RunProgress, clean: CleanUp, *, where: str, flag: str) -> list[str]:
     """Return lines about a stopped run: deleted resources, measured cells, the place of their results, remaining
     resources."""
-    measured = [cell.id for cell in last.cells if cell.state == "measured"]
-    names = f": {', '.join(measured)}" if measured else ""
     lines = [
         f"  deleted: {_deleted(clean)}",
-        f"  measured before: {len(measured)} of {len(last.cells)} cells{names}",
+        f"  measured before: {last.count('measured')} of {len(last.cells)} cells",
         f"  results so far: `matrix results {last.execution.run} {flag}`, in {where}",
     ]
     if clean.receipt and (reasons := why_incomplete(clean.receipt)):
@@ -211,6 +209,5 @@ def _deleted(clean: CleanUp) -> str:
         return f"{rest} with the local cloud"
     if clean.receipt:
         totals = clean.receipt["totals"]
-        among = f", among them {words(clean.deleted)}" if clean.deleted else ""
-        return f"{totals['gone']} of {count_of(totals['resources'], 'resource')} that it had created{among}"
+        return f"{totals['gone']} of {count_of(totals['resources'], 'resource')} that it had created"
     return words(clean.deleted) or ("nothing (nothing was left)" if clean.is_complete else "nothing yet")

@@ -141,7 +141,7 @@ def test_a_run_stopped_elsewhere_ends_with_what_the_other_command_says():
         running.finish(service, before, as_json=False)
 
     assert "deleted: 9 of 9 resources" in ended.value.message
-    assert f"measured before: 1 of 2 cells: {CELLS[0]}" in ended.value.message
+    assert "measured before: 1 of 2 cells" in ended.value.message
     assert ended.value.advice == "measure the rest: `matrix run --resume r --stack storage-matrix`"
     # Nothing of it seems to go on meanwhile.
     assert {cell.state for cell in progress.stopping(before).cells} == {"stopped"}
