@@ -61,7 +61,7 @@ def point_labels(points: Sequence[Point]) -> dict[str, str]:
     """Return a label for each point of a cell by id: its main parameters, and those in which points differ."""
     params = {point["id"]: flat(point.get("params") or {}) for point in points}
     names = list(dict.fromkeys(name for values in params.values() for name in values))
-    varying = {name for name in names if len({values.get(name) for values in params.values()}) > 1}
+    varying = {name for name in names if len({str(values.get(name)) for values in params.values()}) > 1}
     telling = [name for name in names if name in varying or name in HEADLINE_PARAMS]
     # Published points have one, and points that a plan has told apart.
     labels = {point["id"]: str(label) for point in points if (label := point.get("label"))}

@@ -122,6 +122,12 @@ def test_a_fio_point_is_named_by_its_options_and_a_dd_point_by_its_block_size():
     assert names.point_labels([dd]) == {"p01": "block 1536 KiB, synced at the end"}
 
 
+def test_a_parameter_of_a_damaged_document_gets_a_label():
+    points = [{"id": "p01", "params": {"threads": {"a": 1}}}, {"id": "p02", "params": {"threads": [2]}}]
+
+    assert names.point_labels(points) == {"p01": "threads {'a': 1}", "p02": "threads [2]"}
+
+
 def test_workloads_of_one_kind_are_told_apart_by_the_names_that_their_user_gave_them():
     read, large = {"rw": "randread", "size": "1g"}, {"rw": "randread", "size": "2g"}
     workloads = [
