@@ -12,6 +12,7 @@ from matrix.input.matrix import Matrix
 from matrix.input.storage_names import brief_names
 from matrix.input.workloads import Workload
 from matrix.storages.base import Storage
+from matrix.terms.grouping import grouped
 from matrix.terms.problems import Path, path_text
 
 
@@ -141,6 +142,12 @@ class ParsedMatrix:
             for path, added in self.parts("include")
         ]
         return [*self._combined(), *included]
+
+    @cached_property
+    def by_size(self) -> list[list[Combination]]:
+        """The cells of each storage with each workload, from the smallest fleet to the largest."""
+        pairs = grouped(((cell.storage_path, cell.workload_path), cell) for cell in self.cells)
+        return [sorted(cells, key=lambda cell: cell.fleet.count) for cells in pairs.values()]
 
     def _combined(self) -> Iterator[Combination]:
         for s, (storage_path, storage) in enumerate(self.parts("storage")):

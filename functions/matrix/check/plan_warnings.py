@@ -67,7 +67,8 @@ def fio_takes_a_second(parsed: ParsedMatrix) -> Problems:
     """Yield a warning for each fio workload that a storage of its cells may be done with in less than a second."""
     points = {path: workload.points() for path, workload in parsed.workloads}
     shortest: dict[str, tuple[float, Combination]] = {}
-    for cell in parsed.cells:
+    # A larger fleet takes as long or longer.
+    for cell in (cells[0] for cells in parsed.by_size):
         if isinstance(cell.workload, FioWorkload):
             clients = Clients(cell.fleet.count)
             took, path = min(
@@ -119,7 +120,8 @@ def percentiles_have_operations(parsed: ParsedMatrix) -> Problems:
     asked = [parsed.matrix.objective.metric] if parsed.matrix.objective else []
     points = {path: workload.points() for path, workload in parsed.workloads}
     fewest: dict[tuple[str, str], tuple[float, Combination, dict[str, Any]]] = {}
-    for cell in parsed.cells:
+    # An instance of a smaller fleet does as much or more.
+    for cell in (cells[-1] for cells in parsed.by_size):
         workload, clients = cell.workload, Clients(cell.fleet.count)
         for point in points[cell.workload_path]:
             for metric in {*asked, workload.judged_by(point, workload.document)} & workload.yields:
@@ -359,7 +361,7 @@ def pages_of_objects_are_requests(parsed: ParsedMatrix) -> Problems:
 def much_is_laid_out(parsed: ParsedMatrix) -> Problems:
     """Yield a warning for each fio workload that lays out much, and how much in all."""
     most: dict[str, tuple[float, str]] = {}
-    for cell in parsed.cells:
+    for cell in (cells[-1] for cells in parsed.by_size):
         if not isinstance(cell.workload, FioWorkload) or cell.workload.is_only_reading:
             continue
         clients = Clients(cell.fleet.count)
