@@ -210,6 +210,11 @@ class FioJob:
             return math.inf
         return self.jobs * sum((self.rates[way] or 0.0) * self.blocks[way] for way in self.directions)
 
+    @cached_property
+    def is_merged(self) -> bool:
+        """Whether the page cache merges its blocks into larger ones."""
+        return "rand" not in self.pattern and not (self.is_direct or self.syncs_each)
+
     # Its bytes.
 
     @staticmethod

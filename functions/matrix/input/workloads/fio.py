@@ -5,7 +5,7 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property, lru_cache
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 from pydantic import (
     AfterValidator,
@@ -216,7 +216,7 @@ class FioWorkload(Workload):
         """Whether it only reads a device: files to read it writes itself."""
         if not self.wants_device:
             return False
-        return not any(_job_of(each).writes for point in self.points() for each in (point, *_beside(point)))
+        return not any(job.writes for point in self.points() for job in _jobs_of(point))
 
     @property
     def reads_of_others(self) -> tuple[str, Any] | None:
@@ -285,44 +285,43 @@ class FioWorkload(Workload):
 
         Data that are on a device from the start are not written, and what reads them first waits until they are loaded.
         """
-        jobs, bytes_per_s = _jobs_of(params, storage), clients.bytes_per_s(storage)
-        last_s = [_lasts_s(job, storage, clients, len(jobs)) for job in jobs]
+        known, sharing, loading_s = self._known_of(params, storage), self._sharing(params, clients), 0.0
+        jobs = known.jobs
         is_there = "device" in params and storage.is_filled
         if is_there and params.get("section") in (None, *(each.name for each in self.sections[:1])):
             loading_s = sum(job.most_bytes for job in jobs) / storage.loading_bytes_per_s
-            last_s = [min(job.longest_s, max(its_s, loading_s)) for job, its_s in zip(jobs, last_s, strict=True)]
-        moved = [
-            job.split(min(job.most_bytes, _speed(job, storage, clients, len(jobs)) * lasts_s))
-            for job, lasts_s in zip(jobs, last_s, strict=True)
-        ]
-        read_before, sharing = sum(job.read_before_bytes for job in jobs), self._sharing(params, clients)
-        own, kept = ([], []) if is_there else self._laid_out(params, jobs)
-        laid_out, made = sum(job.laid_out_bytes for job in own), sum(job.laid_out_bytes / steps for job, steps in kept)
-        before_s = (laid_out + read_before) / bytes_per_s
-        written = laid_out + sum(each.written for each in moved)
+        lasts_s = read = written = read_requests = operations = 0.0
+        for job in jobs:
+            speed = _speed(job, storage, clients, len(jobs))
+            its_s = min(job.longest_s, max(job.most_bytes / speed, loading_s))
+            moved = job.split(min(job.most_bytes, speed * its_s))
+            lasts_s = max(lasts_s, its_s)
+            read += moved.read
+            written += moved.written
+            read_requests += moved.read / job.blocks[READ]
+            operations += 0.0 if job.is_merged else (moved.read + moved.written) / job.mean_block
+        laid_out, files, made, made_requests = NOTHING_LAID_OUT if is_there else known.laid_out
+        before_s = (laid_out + known.read_before_bytes) / clients.bytes_per_s(storage)
+        written += laid_out
         return Footprint(
-            seconds=before_s + max(last_s),
-            read_bytes=read_before + sum(each.read for each in moved),
+            seconds=before_s + lasts_s,
+            read_bytes=known.read_before_bytes + read,
             written_bytes=written,
-            stored_bytes=self._stored_bytes(jobs, clients),
-            read_requests=sum(each.read / job.blocks[READ] for job, each in zip(jobs, moved, strict=True)),
-            write_requests=max(sum(job.jobs * job.files for job in own), written / PUT_PART_BYTES),
-            operations=sum(
-                0.0 if _is_merged(job) else (each.read + each.written) / job.mean_block
-                for job, each in zip(jobs, moved, strict=True)
-            ),
-            longest_s=before_s + max(job.longest_s for job in jobs),
+            stored_bytes=known.own_bytes + known.shared_bytes / clients.count,
+            read_requests=read_requests,
+            write_requests=max(files, written / PUT_PART_BYTES),
+            operations=operations,
+            longest_s=before_s + known.longest_s,
             making_s=clients.making_s(storage, *((0.0, made) if sharing > 1 else (made, 0.0))),
             made_bytes=made / sharing,
-            made_requests=sum(_requests(job) / steps for job, steps in kept) / sharing,
+            made_requests=made_requests / sharing,
         )
 
     def laid_out_bytes(self, params: Params, storage: Storage, clients: Clients) -> tuple[float, float]:
         """Return the bytes that a fleet lays out in each repetition of a point, and a point's part of those of all."""
-        own, kept = self._laid_out(params, _jobs_of(params, storage))
-        each = sum(job.laid_out_bytes for job in own) * clients.count
-        once = sum(job.laid_out_bytes / steps for job, steps in kept) * clients.count / self._sharing(params, clients)
-        return each, once
+        laid_out = self._known_of(params, storage).laid_out
+        once = laid_out.made_bytes * clients.count / self._sharing(params, clients)
+        return laid_out.own_bytes * clients.count, once
 
     def data_bytes(self, params: Params, storage: Storage, clients: Clients) -> float:
         """Return the bytes of the files of a point, or of a device, for one instance: of shared ones its part."""
@@ -332,19 +331,37 @@ class FioWorkload(Workload):
     def _sharing(params: Params, clients: Clients) -> int:
         return clients.count if "data" in params else 1
 
-    def _laid_out(self, params: Params, jobs: list[FioJob]) -> tuple[list[FioJob], list[tuple[FioJob, int]]]:
-        """Return a point's jobs that are laid out in each step, and those that are once, with the number of steps."""
+    def _known_of(self, params: Params, storage: Storage) -> "_Known":
+        """Return what is known of a point before its fleet is, once for all fleets and most storages."""
+        device_bytes = _device_bytes(params, storage)
+        key = params.get("data", ""), device_bytes, *(tuple(options.items()) for options in _options_of(params))
+        if key not in self._known:
+            self._known[key] = self._read_point(params, _jobs_of(params, storage))
+        return self._known[key]
+
+    @cached_property
+    def _known(self) -> "dict[tuple[Any, ...], _Known]":
+        return {}
+
+    def _read_point(self, params: Params, jobs: list[FioJob]) -> "_Known":
         names = [(params.get("data", ""), name) for name in kept_of(jobs)]
         own = [job for job, (_, name) in zip(jobs, names, strict=True) if not name]
-        return own, [(job, len(self._kept[of])) for job, of in zip(jobs, names, strict=True) if of[1]]
-
-    def _stored_bytes(self, jobs: list[FioJob], clients: Clients) -> float:
-        """Return the bytes of an instance: files that are kept stay until the cell ends, others until the step does."""
-        if self.wants_device:
-            return sum(job.stored_bytes for job in jobs)
-        own, shared = self._kept_bytes
-        written = sum(job.stored_bytes for job, name in zip(jobs, kept_of(jobs), strict=True) if not name)
-        return written + own + shared / clients.count
+        # Files that are kept stay until the cell ends, others until the step does.
+        kept = [(job, len(self._kept[of])) for job, of in zip(jobs, names, strict=True) if of[1]]
+        own_bytes, shared_bytes = (0.0, 0.0) if self.wants_device else self._kept_bytes
+        return _Known(
+            jobs,
+            _LaidOut(
+                own_bytes=sum(job.laid_out_bytes for job in own),
+                files=sum(job.jobs * job.files for job in own),
+                made_bytes=sum(job.laid_out_bytes / steps for job, steps in kept),
+                made_requests=sum(_requests(job) / steps for job, steps in kept),
+            ),
+            read_before_bytes=sum(job.read_before_bytes for job in jobs),
+            own_bytes=sum(job.stored_bytes for job in (jobs if self.wants_device else own)) + own_bytes,
+            shared_bytes=shared_bytes,
+            longest_s=max(job.longest_s for job in jobs),
+        )
 
     @cached_property
     def _kept_bytes(self) -> tuple[float, float]:
@@ -358,7 +375,7 @@ class FioWorkload(Workload):
         """The jobs of all points that read the same kept files, by the value of data and the files' name."""
         found: dict[tuple[str, str], list[FioJob]] = {}
         for params in self.points():
-            jobs = [_job_of(each) for each in (params, *_beside(params))]
+            jobs = _jobs_of(params)
             for job, name in zip(jobs, kept_of(jobs), strict=True):
                 if name:
                     found.setdefault((params.get("data", ""), name), []).append(job)
@@ -420,6 +437,31 @@ def place(params: Params, option: str) -> str:
     return path_text(("jobFile", params["section"], option)) if "section" in params else option
 
 
+class _LaidOut(NamedTuple):
+    """What one instance writes before a step: of its own each time, and its part of what is made once for all steps."""
+
+    own_bytes: float
+    files: int
+    made_bytes: float
+    made_requests: float
+
+
+NOTHING_LAID_OUT = _LaidOut(0.0, 0, 0.0, 0.0)
+
+
+class _Known(NamedTuple):
+    """The jobs of a point, which run together, and what they need on a fleet of any size."""
+
+    jobs: list[FioJob]
+    laid_out: _LaidOut
+    read_before_bytes: float
+    own_bytes: float
+    """Bytes of an instance's own files, or on its device."""
+    shared_bytes: float
+    """Bytes of the files that all instances share."""
+    longest_s: float
+
+
 def _speed(job: FioJob, storage: Storage, clients: Clients, together: int = 1) -> float:
     """Return the bytes per second at which one instance is expected to work: of the storage, or of its given rate.
 
@@ -427,7 +469,7 @@ def _speed(job: FioJob, storage: Storage, clients: Clients, together: int = 1) -
     Of jobs that run `together` each has an equal part.
     """
     iops = storage.effective_iops / clients.sharing(storage)
-    by_blocks = math.inf if _is_merged(job) else iops * job.mean_block
+    by_blocks = math.inf if job.is_merged else iops * job.mean_block
     by_storage = min(by_blocks, clients.bytes_per_s(storage, job.jobs * job.depth))
     return min(by_storage / together, job.given_bytes_per_s)
 
@@ -437,11 +479,6 @@ def _requests(job: FioJob) -> float:
     return max(job.jobs * job.files, job.laid_out_bytes / PUT_PART_BYTES)
 
 
-def _is_merged(job: FioJob) -> bool:
-    """Return whether the page cache merges the blocks of the job into larger ones."""
-    return "rand" not in job.pattern and not (job.is_direct or job.syncs_each)
-
-
 def _lasts_s(job: FioJob, storage: Storage, clients: Clients, together: int = 1) -> float:
     """Return the expected seconds of one of the jobs that run `together`."""
     return min(job.longest_s, job.most_bytes / _speed(job, storage, clients, together))
@@ -449,18 +486,23 @@ def _lasts_s(job: FioJob, storage: Storage, clients: Clients, together: int = 1)
 
 def _job_of(params: Params, storage: Storage | None = None) -> FioJob:
     """Return a point's job. Without its storage, per cent of a device are none of its bytes."""
-    gib = (storage.room_gib("") if storage else None) or 0.0
-    return _job(tuple((params.get("options") or {}).items()), gib * 2**30 if params.get("device") else None)
+    return _job(tuple((params.get("options") or {}).items()), _device_bytes(params, storage))
 
 
-def _jobs_of(params: Params, storage: Storage) -> list[FioJob]:
+def _jobs_of(params: Params, storage: Storage | None = None) -> list[FioJob]:
     """Return a point's job, and those of the sections beside it."""
-    return [_job_of(each, storage) for each in (params, *_beside(params))]
+    return [_job(tuple(options.items()), _device_bytes(params, storage)) for options in _options_of(params)]
 
 
-def _beside(params: Params) -> list[Params]:
-    """Return the parameters of the sections beside a point's."""
-    return [{**params, "options": options} for options in (params.get("beside") or {}).values()]
+def _device_bytes(params: Params, storage: Storage | None) -> float | None:
+    if not params.get("device"):
+        return None
+    return ((storage.room_gib("") if storage else None) or 0.0) * 2**30
+
+
+def _options_of(params: Params) -> list[Params]:
+    """Return the options of a point's job, and those of the sections beside it."""
+    return [params.get("options") or {}, *(params.get("beside") or {}).values()]
 
 
 @lru_cache(maxsize=1_000)
