@@ -11,7 +11,7 @@ Two figures, for two questions:
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
@@ -378,8 +378,7 @@ def _footprint(cell: ResultDocument, point: PointResult, storage: Storage, times
     repetitions = _repetitions(point)
     launches = len({repetition.get("launch") for repetition in repetitions})
     each = footprint.spread(len(repetitions) / launches if launches else 1)
-    return replace(
-        each,
+    return each._replace(
         read_bytes=each.read_bytes * times,
         written_bytes=each.written_bytes * times,
         read_requests=each.read_requests * times,

@@ -62,7 +62,7 @@ class Work:
         """Seconds after its launch in which the whole fleet must be ready for its first step."""
         return BOOT_ALLOWANCE_S + WORK_FACTOR * self.filling_s
 
-    @property
+    @cached_property
     def expected_s(self) -> float:
         """Seconds that the cell takes."""
         return PREPARE_S + self.filling_s + self.seconds + self.steps * STEP_S + self._gates_s
@@ -86,7 +86,7 @@ class Work:
         """Whether a fleet meets more than once, so that its end can be predicted and polled early."""
         return self.instances > 1 and self.steps > 1
 
-    @property
+    @cached_property
     def _gates_s(self) -> float:
         """Seconds of its instances' start barriers; a single instance has none."""
         return self.steps * gate_wait_s(self.instances) if self.instances > 1 else 0.0

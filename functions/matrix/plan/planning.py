@@ -33,7 +33,7 @@ from matrix.plan.resume import Earlier, fingerprint
 from matrix.price.book import (
     Cost,
     PriceBook,
-    charge_cost,
+    charges_cost,
     file_system_cost,
     instances_cost,
     machine_rates,
@@ -195,7 +195,8 @@ class Planner:
         storage = cells[0].storage
         earlier = [self._earlier_of(cell, launch) for cell in cells]
         unmeasured = [cell for cell, known in zip(cells, earlier, strict=True) if not known.reused_from]
-        timed = [self.work_of(cell) for cell in unmeasured or cells]
+        works = [self.work_of(cell) for cell in cells]
+        timed = [work for work, known in zip(works, earlier, strict=True) if not known.reused_from] or works
         shortest_poll_s = least_poll_s([work.time for work in timed])
         if shortest_poll_s is None:  # the rules have refused it already
             raise AssertionError(f"{cells[0].storage_path} cannot be polled often enough")
@@ -203,12 +204,12 @@ class Planner:
         costs: dict[tuple[str, Work, str], CellGroupCost] = {}
         planned = []
         used: dict[str, Amount] = {}
-        for cell, known in zip(cells, earlier, strict=True):
-            key = cell.workload.fingerprint, self.work_of(cell).time, str(cell.fleet.placement)
-            if key not in costs:
-                costs[key] = self._group_cost(cell, shortest_poll_s, stored_bytes)
-            planned.append(self._plan_cell(cell, launch, costs[key], known))
-            for name, amount in () if known.reused_from else costs[key].charges_by_use:
+        for cell, known, work in zip(cells, earlier, works, strict=True):
+            key = cell.workload.fingerprint, work.time, str(cell.fleet.placement)
+            if (group := costs.get(key)) is None:
+                group = costs[key] = self._group_cost(cell, work, shortest_poll_s, stored_bytes)
+            planned.append(self._plan_cell(cell, work.time, launch, group, known))
+            for name, amount in () if known.reused_from else group.charges_by_use:
                 used[name] = used.get(name, NOTHING).and_also(amount)
         measured = [cell for cell in planned if not cell.reused_from]
         filling, filling_s, cost = populate(self.book, zip(measured, unmeasured, strict=True))
@@ -219,7 +220,7 @@ class Planner:
             Amount(unused_s / 2, unused_s, max_creation_s + 3 * filling_s.expected), NOTHING, NOTHING, stored_bytes
         )
         cost = file_system_cost(self.book, storage, kept) + cost
-        hour = replace(kept, seconds=Amount.exactly(HOUR_S))
+        hour = kept._replace(seconds=Amount.exactly(HOUR_S))
         file_system = PlannedFileSystem(
             id=planned[0].file_system,
             launch=planned[0].launch,
@@ -290,15 +291,16 @@ class Planner:
         """Return the id of the image that a cell's instances boot."""
         return f"{self.image.os}-{cell.fleet.architecture}"
 
-    def _group_cost(self, cell: Combination, shortest_poll_s: int, stored_bytes: Amount) -> CellGroupCost:
-        book, fleet, storage, work = self.book, cell.fleet, cell.storage, self.work_of(cell)
-        time = work.time
+    def _group_cost(
+        self, cell: Combination, work: CellWork, shortest_poll_s: int, stored_bytes: Amount
+    ) -> CellGroupCost:
+        book, fleet, storage, time = self.book, cell.fleet, cell.storage, work.time
         cell_s = Amount(time.least_s, time.expected_s, math.ceil(time.deadline_s))
         instance_s, poll_s = cell_s.plus(SHUTDOWN_S), time.poll_s(shortest_poll_s)
         polls = instance_s.times(1 / poll_s)
         if time.syncs_between_points:
             polls = Amount(polls.low, polls.expected + 1, polls.high + EARLY_POLLS)
-        use = replace(work.use, stored_bytes=stored_bytes)
+        use = work.use._replace(stored_bytes=stored_bytes)
         charges_by_use = tuple(charge for charge in storage.charges(use) if charge.amount.high)
         return CellGroupCost(
             poll_s=poll_s,
@@ -306,26 +308,27 @@ class Planner:
             orchestration=orchestration_cost(
                 book, poll_turns=polls, steps=time.steps, instances=fleet.count, each_s=instance_s
             ),
-            cross_zone=self._cross_zone_cost(cell),
+            cross_zone=self._cross_zone_cost(cell, work.use),
             volumes=volumes_cost(book, storage, fleet.count * storage.volumes, instance_s),
             volume_hours_usd=volume_hours(book, storage, cell.workload.work_volume(storage)),
-            file_system=file_system_cost(book, storage, replace(use, seconds=cell_s)),
+            file_system=file_system_cost(book, storage, use._replace(seconds=cell_s)),
             charges_by_use=charges_by_use,
-            by_use=sum((charge_cost(book, charge) for charge in charges_by_use), Cost()),
+            by_use=charges_cost(book, charges_by_use),
         )
 
-    def _cross_zone_cost(self, cell: Combination) -> Cost:
+    def _cross_zone_cost(self, cell: Combination, use: Usage) -> Cost:
         """Return the cost of traffic between Availability Zones, for instances outside of the file system's zone."""
         share = placing.cross_zone_share(cell.fleet.placement, cell.storage, cell.fleet.count)
         if not share.high:
             return Cost()
-        use = self.work_of(cell).use
         gib = guessed((use.read_bytes.expected + use.written_bytes.expected) / 2**30)
         crossed_gib = Amount(gib.low * share.low, gib.expected * share.expected, gib.high * share.high)
         return self.book.price("between_zones_gib").of(crossed_gib)
 
-    def _plan_cell(self, cell: Combination, launch: int, group: CellGroupCost, earlier: Earlier) -> PlannedCell:
-        storage, workload, fleet, time = cell.storage, cell.workload, cell.fleet, self.work_of(cell).time
+    def _plan_cell(
+        self, cell: Combination, time: Work, launch: int, group: CellGroupCost, earlier: Earlier
+    ) -> PlannedCell:
+        storage, workload, fleet = cell.storage, cell.workload, cell.fleet
         storage_id, workload_id = self.storage_ids[storage.fingerprint], self.workload_ids[workload.fingerprint]
         is_relaunched = self.matrix.launches > 1
         file_system = launch_id(storage_id, launch) if is_relaunched else storage_id
@@ -370,7 +373,7 @@ class Planner:
             "unit": price.unit,
             "amount": round(charge.amount.expected, 4),
             "unit_usd": price.usd,
-            "cost_usd": charge_cost(self.book, charge).to_document(),
+            "cost_usd": charges_cost(self.book, [charge]).to_document(),
         }
 
 

@@ -46,6 +46,8 @@ MAX_MB, POLL_MB, ANALYSE_MB, UNIT_MB = 1_024, 1_769, 2_048, 256
 # lives, 3 by guess, and at most 10, when Lambda ends it. Billed since August 2025 like other time.
 # https://aws.amazon.com/blogs/compute/aws-lambda-standardizes-billing-for-init-phase/
 INIT_S = Amount(0.0, 3.0, 10.0)
+# Each once: Admit cell, Launch fleet and Stop fleet, Poll fleet, Analyse cell.
+COLD_STARTS = INIT_S.times((3 * MAX_MB + POLL_MB + ANALYSE_MB) / UNIT_MB)
 METAL_AS_LARGE = 48.0  # most .metal are a whole host of 96 vCPUs, 24xlarge
 
 
@@ -277,10 +279,10 @@ def instances_cost(
     """Return the cost of `count` instances for `each_s` seconds each, with addresses, root and work volumes."""
     charges = instance_charges(instance_type, count, each_s, work_volume)
     if not is_spot:
-        return _cost(book, charges)
+        return charges_cost(book, charges)
     hours, hour = next(charges).amount, book.spot_hour(instance_type)
     machines = Cost(hour.low * hours.low, hour.expected * hours.expected, hour.high * hours.high)
-    return _cost(book, charges, machines)
+    return charges_cost(book, charges, machines)
 
 
 @dataclass(frozen=True)
@@ -307,7 +309,7 @@ class CellRates:
 def volume_hours(book: PriceBook, storage: Storage, work_volume: Volume | None = None) -> tuple[float, float]:
     """Return US dollars per hour of (one measured volume, one work volume). 0 if instances have no such volume."""
     hour_s = Amount.exactly(HOUR_S)
-    of_work = _cost(book, [volume_charge(work_volume, hour_s)] if work_volume else [])
+    of_work = charges_cost(book, [volume_charge(work_volume, hour_s)] if work_volume else [])
     return volumes_cost(book, storage, 1, hour_s).expected, of_work.expected
 
 
@@ -322,20 +324,16 @@ def machine_rates(
 
 def file_system_cost(book: PriceBook, storage: Storage, usage: Usage) -> Cost:
     """Return the cost of a shared file system. EBS volumes count in their cells and not here."""
-    return _cost(book, storage.charges(usage))
-
-
-def charge_cost(book: PriceBook, charge: Charge) -> Cost:
-    """Return the cost of one charge."""
-    return _cost(book, [charge])
+    return charges_cost(book, storage.charges(usage))
 
 
 def volumes_cost(book: PriceBook, storage: Storage, count: int, each_s: Amount) -> Cost:
     """Return the cost of `count` volumes of a storage that each exist `each_s` seconds. 0 if it has no volumes."""
-    return _cost(book, storage.volume_charges(count, each_s))
+    return charges_cost(book, storage.volume_charges(count, each_s))
 
 
-def _cost(book: PriceBook, charges: Iterable[Charge], cost: Cost = Cost()) -> Cost:
+def charges_cost(book: PriceBook, charges: Iterable[Charge], cost: Cost = Cost()) -> Cost:
+    """Return the cost of the charges, in addition to `cost`."""
     low, expected, high = cost.low, cost.expected, cost.high
     for name, amount in charges:
         # Instance types have a point in their names, prices of the book have none.
@@ -358,15 +356,11 @@ def orchestration_cost(book: PriceBook, *, poll_turns: Amount, steps: int, insta
     lists = poll_turns.times(4 + instances * 7 / 1_000).plus(steps * instances if instances > 1 else 0)
     # Polls of a second; around them 8 calls of a second and an analysis of 10 s.
     calls = poll_turns.times(POLL_MB / UNIT_MB).plus((8 * MAX_MB + 10 * ANALYSE_MB) / UNIT_MB)
-    # Each once: Admit cell, Launch fleet and Stop fleet, Poll fleet, Analyse cell.
-    cold_starts = INIT_S.times((3 * MAX_MB + POLL_MB + ANALYSE_MB) / UNIT_MB)
     gets = each_s.times(instances)  # one poll of the gate a second on average: two while it waits, none while it works
     charges = [
         Charge("step_functions_transition", transitions),
-        Charge("lambda_call_of_1_s", calls),
-        Charge("lambda_call_of_1_s", cold_starts),
-        Charge("s3_put", puts.plus(objects)),
-        Charge("s3_put", lists),
+        Charge("lambda_call_of_1_s", calls.and_also(COLD_STARTS)),
+        Charge("s3_put", puts.plus(objects).and_also(lists)),
         Charge("s3_get", Amount(0.0, gets.expected / 2, gets.high)),
     ]
-    return _cost(book, charges)
+    return charges_cost(book, charges)

@@ -199,12 +199,12 @@ class FsxOpenZfsStorage(Storage):
     @property
     def effective_iops(self) -> int:
         """SSD IOPS provisioned."""
-        return max(1, iops_of(self.to_document())) * self.how_many
+        return max(1, iops_of(self.document)) * self.how_many
 
     @property
     def bandwidth_bytes_per_s(self) -> float:
         """Bytes per second that all clients together may write."""
-        return max(1.0, written_mbps(self.to_document())) * 1e6 * self.how_many
+        return max(1.0, written_mbps(self.document)) * 1e6 * self.how_many
 
     @property
     def cache_bytes(self) -> float:

@@ -48,8 +48,7 @@ class Amount(NamedTuple):
 NOTHING = Amount(0.0, 0.0, 0.0)
 
 
-@dataclass(frozen=True)
-class Usage:
+class Usage(NamedTuple):
     """Use of a file system: seconds of existence, bytes read, written and stored, and requests that S3 bills."""
 
     seconds: Amount

@@ -30,8 +30,10 @@ class Clients:
 
     def making_s(self, storage: Storage, own_bytes: float, shared_bytes: float, threads: int = 1) -> float:
         """Return the seconds until each has written its own bytes, and one of them those that all share."""
-        alone = Clients(1, self.most_bytes_per_s)
-        return own_bytes / self.bytes_per_s(storage, threads) + shared_bytes / alone.bytes_per_s(storage, threads)
+        own_s = own_bytes / self.bytes_per_s(storage, threads) if own_bytes else 0.0
+        if not shared_bytes:
+            return own_s
+        return own_s + shared_bytes / Clients(1, self.most_bytes_per_s).bytes_per_s(storage, threads)
 
 
 class Workload(InputModel):

@@ -3,8 +3,7 @@
 import itertools
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from matrix.fields.types import InputModel, repeated
 from matrix.terms.charges import PUT_PART_BYTES
@@ -13,8 +12,7 @@ from matrix.terms.problems import Problems
 Params = dict[str, Any]
 
 
-@dataclass(frozen=True)
-class Footprint:
+class Footprint(NamedTuple):
     """Expected use of one instance for one step: seconds, bytes as the storage meters them, and bytes that stay stored.
 
     Requests are those that S3 would bill, in its two classes: GET and HEAD; PUT, POST, COPY and LIST. If a workload
@@ -43,8 +41,7 @@ class Footprint:
 
     def spread(self, repetitions: float) -> "Footprint":
         """Return the mean of so many repetitions, with each one's part of what is made once."""
-        return replace(
-            self,
+        return self._replace(
             seconds=self.seconds + self.making_s / repetitions,
             written_bytes=self.written_bytes + self.made_bytes / repetitions,
             write_requests=self.put_requests + self.made_requests / repetitions,
