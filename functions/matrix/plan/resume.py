@@ -1,14 +1,19 @@
 """Resuming: cells that an earlier run has measured, and the samples it left of the others."""
 
+from __future__ import annotations
+
 import hashlib
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from matrix.terms.documents.parts import Attempt, Failure, Fleet, Part, Point, Source
 from matrix.terms.documents.plan import PlanCell, PlanDocument
-from matrix.terms.documents.result import ResultDocument
 from matrix.terms.problems import InvalidMatrix, Problem
+
+if TYPE_CHECKING:
+    from matrix.terms.documents.result import ResultDocument
 
 
 @dataclass(frozen=True)

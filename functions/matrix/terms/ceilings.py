@@ -1,9 +1,15 @@
 """The bottlenecks of a run, read from its summary, and the names of limits that are not a storage's."""
 
-from matrix.terms.documents.bottleneck import Bottleneck
-from matrix.terms.documents.result import ResultDocument
-from matrix.terms.documents.summary import SummaryDocument
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from matrix.terms.names import reading_order
+
+if TYPE_CHECKING:
+    from matrix.terms.documents.bottleneck import Bottleneck
+    from matrix.terms.documents.result import ResultDocument
+    from matrix.terms.documents.summary import SummaryDocument
 
 NOT_SATURATED = "not saturated"
 NOT_KNOWN = "not known"

@@ -1,24 +1,28 @@
 """Names of storages, fleets, points and cells, and their order."""
 
+from __future__ import annotations
+
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from contract.fio_job import PACING
 from matrix.terms.documents.parts import Fleet, Params, Part, Point
-from matrix.terms.documents.result import (
-    Layer,
-    MetricResult,
-    PointMetrics,
-    PointResult,
-    PointSteadiness,
-    ResultDocument,
-)
-from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.findings.credits import describe_credits, shortest
 from matrix.terms.open_loop import RATE, done_per_s, has_kept_up, offered_per_s
 from matrix.terms.quantities import ABSENT, number, rough_duration
+
+if TYPE_CHECKING:
+    from matrix.terms.documents.result import (
+        Layer,
+        MetricResult,
+        PointMetrics,
+        PointResult,
+        PointSteadiness,
+        ResultDocument,
+    )
+    from matrix.terms.documents.summary import SummaryDocument
 
 # A figure that differs by more from the steady rate is marked: a smaller difference changes no choice of storage.
 MAX_BEFORE = 0.05

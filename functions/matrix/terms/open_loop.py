@@ -1,10 +1,15 @@
 """Given rates: operations are due at a fixed rate; in an open loop even if earlier ones have not ended."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from contract.fio_job import FioJob
 from matrix.terms.documents.parts import Params
-from matrix.terms.documents.result import MetricResult
+
+if TYPE_CHECKING:
+    from matrix.terms.documents.result import MetricResult
 
 # The parameter of a point of our own engines.
 RATE = "rate_per_s_per_instance"

@@ -1,13 +1,18 @@
 """A run's decision, errors, warnings and receipt, written as sentences."""
 
+from __future__ import annotations
+
 import json
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from matrix.terms.documents.parts import Failure, Part
-from matrix.terms.documents.receipt import NotOurs, ReceiptDocument, ReceiptResource, ReceiptTotals
-from matrix.terms.documents.result import ResultDocument
-from matrix.terms.documents.summary import LeftBehind, SummaryDocument
 from matrix.terms.quantities import count_of, instant
+
+if TYPE_CHECKING:
+    from matrix.terms.documents.receipt import NotOurs, ReceiptDocument, ReceiptResource, ReceiptTotals
+    from matrix.terms.documents.result import ResultDocument
+    from matrix.terms.documents.summary import LeftBehind, SummaryDocument
 
 # Each begins with the origin of the figures, so that a banner has it once.
 LOCAL_NOTE = "Local disk, not AWS. The local cloud measured this machine: these figures say nothing about AWS."
