@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 # Seconds for all tools of a cell together; ceilings that do not fit into them are reported as unknown.
 BUDGET_S = 20.0
 # Share of the free memory that one calibration may fill: the source of its data and the tools need memory too.
-ROOM_SHARE = 1 / 8
-MAX_ROOM_BYTES = 256 << 20
+USABLE_SHARE = 1 / 8
+MAX_USABLE_BYTES = 256 << 20
 
 
 def calibrate(job: Job, workspaces: Workspaces, log: logging.Logger) -> list[dict[str, Any]]:
@@ -44,7 +44,7 @@ def calibrate(job: Job, workspaces: Workspaces, log: logging.Logger) -> list[dic
         return []
     give_up_at = time.monotonic() + BUDGET_S
     ceilings = []
-    for points, params, metric in shortened(job, room_bytes(job, workspace.mount)):
+    for points, params, metric in shortened(job, usable_bytes(job, workspace.mount)):
         if time.monotonic() > give_up_at:
             ceilings.append({"points": points, "not_done": f"the {BUDGET_S:g} s for calibrations were used up"})
             continue
@@ -91,8 +91,8 @@ def measure(job: Job, params: dict[str, Any], metric: str, workspace: Workspace)
     }
 
 
-def room_bytes(job: Job, folder: Path) -> int:
+def usable_bytes(job: Job, folder: Path) -> int:
     """Return the bytes that one calibration may use; on a user's own machine all instances share the memory."""
     free = min(host.memory_kib("MemAvailable") * 1024, free_bytes(folder))
     sharing = 1 if job.may_administer else job.instances
-    return int(min(free * ROOM_SHARE / sharing, MAX_ROOM_BYTES))
+    return int(min(free * USABLE_SHARE / sharing, MAX_USABLE_BYTES))

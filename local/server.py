@@ -19,7 +19,7 @@ from local.corrections.clients import ACCOUNT, Operator
 from local.deploy import Deployment
 from local.faults.injection import Faults
 from local.instances import metadata
-from local.keeping import room, runs
+from local.keeping import disk_space, runs
 from local.programs import claims, leftovers, peers, processes, service_models
 from local.programs.liveness import is_alive, started_ticks
 from local.settings import ADDRESS, Options
@@ -253,16 +253,16 @@ class Cloud:
 
         bridge = events.EventBridge(runtime.deliver, ACCOUNT, self.options.region, self.options.time_scale)
 
-        space = room.Room(
+        space = disk_space.DiskSpace(
             [self._workdir, self._workdir / "runs", self._workdir / "code", self._workdir / "logs"],
-            partial(interpreter.stop_all, ACCOUNT, self.options.region, room.DISK_FULL),
+            partial(interpreter.stop_all, ACCOUNT, self.options.region, disk_space.DISK_FULL),
         )
 
         def ended(execution: Any) -> None:
             shortage = space.shortage()
             if shortage and execution.status == "FAILED":
                 # On a full disk any error may come first; the cause is the disk.
-                execution.error, execution.cause = room.DISK_FULL, shortage
+                execution.error, execution.cause = disk_space.DISK_FULL, shortage
             keeper.keep_execution(execution)
             bridge.execution_ended(execution)
             runtime.execution_ended(execution.name)

@@ -24,7 +24,7 @@ from matrix.terms.findings.replication import describe_needed, describe_shortage
 from matrix.terms.findings.risks import Risk
 from matrix.terms.findings.verdicts import Difference, Lost, Verdict
 from matrix.terms.findings.warnings import CellWarning
-from matrix.terms.sentences import gone_text, receipt_sentence
+from matrix.terms.sentences import deleted_text, receipt_sentence
 from matrix.text.bottlenecks import describe_evidence, describe_next_limit, describe_others
 from matrix.text.comparisons import comparison_lines
 from matrix.text.decisions import describe_question
@@ -427,7 +427,7 @@ def endings() -> Sentences:
     for name, fields in RECEIPTS.items():
         yield f"receipt: {name}", receipt_sentence(RECEIPT | fields)
     for resource in ({"gone_at": AT}, {"gone_at": None, "kept": True}, {"gone_at": None}):
-        yield "receipt: resource", gone_text(resource)
+        yield "receipt: resource", deleted_text(resource)
 
 
 # --- problems of a matrix ---------------------------------------------------------------------------------------------

@@ -54,13 +54,13 @@ class Row:
     against: tuple[str, ...] = ()
     differs: tuple[str, ...] = ()
     reason: str = ""
-    is_told: bool = True
+    is_reported: bool = True
 
     @property
     def state(self) -> str:
         """One of STATES; '' if a row lacks both a matrix and a reason."""
         if self.matrix:
-            return "measured again" if self.is_told else "measured first"
+            return "measured again" if self.is_reported else "measured first"
         return "empty" if self.reason.startswith(EMPTY) else "left out" if self.reason else ""
 
 
@@ -104,10 +104,10 @@ def _row(source: str, name: str, row: SourceRow, of_row: list[Figure], plans: Ma
     if not counterparts:
         note = f": {row['note']}" if row.get("note") else ""
         empty = "" if texts else f"{EMPTY}{note}"
-        return Row(source, name, label, published, reason=REASONS.get((source, name), empty), is_told=bool(texts))
+        return Row(source, name, label, published, reason=REASONS.get((source, name), empty), is_reported=bool(texts))
     # The point with the fewest objections; among equals, the one of the matrix named after the source.
     against, matrix, point, differs = min(counterparts, key=lambda each: (len(each[0]), each[1] != source))
-    return Row(source, name, label, published, matrix, point, tuple(against), tuple(differs), is_told=bool(texts))
+    return Row(source, name, label, published, matrix, point, tuple(against), tuple(differs), is_reported=bool(texts))
 
 
 # Fields with a row's values; all others describe the measurement and become its label.

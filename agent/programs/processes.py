@@ -149,7 +149,7 @@ class Armed:
                 # Mountpoint for S3 may tell no size, and then no room.
                 is_full = disk.f_blocks and disk.f_bavail * disk.f_frsize < MIN_FREE_BYTES
                 if FULL.search(words) or is_full:
-                    raise DiskFull(f"disk full: {_room(self._cwd_of(program))}; {words}")
+                    raise DiskFull(f"disk full: {_free_space(self._cwd_of(program))}; {words}")
                 raise ToolFailed(words)
         return ended
 
@@ -320,7 +320,7 @@ def describe(argv: Sequence[str]) -> str:
     return line if len(line) <= 160 else f"{line[:55]} ... {line[-100:]}"  # noqa: PLR2004
 
 
-def _room(folder: Path) -> str:
+def _free_space(folder: Path) -> str:
     """Return how much is free in a folder: `2.9 of 24.0 MiB are free in /mnt/efs`."""
     disk = os.statvfs(folder)
     free, size = (blocks * disk.f_frsize / 2**20 for blocks in (disk.f_bavail, disk.f_blocks))

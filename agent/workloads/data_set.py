@@ -64,13 +64,13 @@ def provide(root: Path, files: int, file_bytes: int, sizes: str = "") -> DataSet
     # Under another name until it is complete, so that nothing is copied from the half-made files of a killed agent.
     unfinished = root / f"unfinished-{data_set.folder.name}"
     shutil.rmtree(unfinished, ignore_errors=True)
-    _check_room(root, data_set)
+    _check_free_space(root, data_set)
     _fill(unfinished, data_set)
     unfinished.rename(data_set.folder)
     return data_set
 
 
-def _check_room(root: Path, wanted: DataSet) -> None:
+def _check_free_space(root: Path, wanted: DataSet) -> None:
     """Raise SourceDoesNotFit if a disk has too few bytes, in whole blocks, or too few inodes for a data set."""
     disk = os.statvfs(root)
     blocks = sum(-(-size // disk.f_frsize) for size in wanted.file_sizes)

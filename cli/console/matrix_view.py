@@ -24,7 +24,7 @@ from matrix.terms.names import (
     natural_order,
     point_labels,
     primary_metric,
-    told_apart,
+    shared_and_own,
     workload_names,
 )
 from matrix.terms.quantities import factor, quantity
@@ -237,7 +237,7 @@ def _telling_labels(cells: Iterable[PlanCell], names: Mapping[str, str]) -> dict
     labels: dict[str, list[str]] = {}
     for cell in cells:
         labels.setdefault(names[canonical(cell["workload"])], []).extend(point_labels(cell["points"]).values())
-    return {workload: told_apart(of_it)[1] for workload, of_it in labels.items()}
+    return {workload: shared_and_own(of_it)[1] for workload, of_it in labels.items()}
 
 
 def _type_order(instance_type: str) -> tuple[str, float]:

@@ -8,7 +8,7 @@ from cli.target.service import Execution
 from matrix.terms.documents.plan import PlanCell, PlanDocument
 from matrix.terms.documents.result import PointMetrics
 from matrix.terms.figures import sample_count
-from matrix.terms.names import canonical, fleet_label, point_labels, primary_metric, told_apart, workload_names
+from matrix.terms.names import canonical, fleet_label, point_labels, primary_metric, shared_and_own, workload_names
 from matrix.terms.quantities import quantity, rough_duration
 from matrix.terms.sentences import error_text
 
@@ -255,7 +255,7 @@ def _end_of(state: str) -> str:
 
 def _telling(labels: Mapping[str, str]) -> dict[str, str]:
     """Return the labels of a cell's test points without what all of them share."""
-    _, telling = told_apart(labels.values())
+    _, telling = shared_and_own(labels.values())
     return {point: telling[label] for point, label in labels.items()}
 
 

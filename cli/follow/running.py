@@ -25,7 +25,7 @@ from cli.target.run_store import RunStore
 from cli.target.service import Execution, Service
 from cli.target.unfinished import resume_line
 from cli.target.workdir import run_folder, workdir
-from local.keeping.room import DISK_FULL
+from local.keeping.disk_space import DISK_FULL
 from local.keeping.runs import how_far
 from local.programs import claims
 from matrix.terms.documents.plan import PlanDocument

@@ -141,7 +141,7 @@ def _noted(what: str, seen: float) -> Check:
     return assumed(what, "part of the time above", f"{seen:.1f} s", is_so=True)
 
 
-def planned_alike(here: PlanDocument, there: PlanDocument) -> Iterator[Check]:
+def same_plan(here: PlanDocument, there: PlanDocument) -> Iterator[Check]:
     """Compare a plan of the deployed function with that of this tree: the same cells, and today's prices."""
     own, deployed = ([cell["id"] for cell in plan["cells"]] for plan in (here, there))
     yield required(

@@ -90,7 +90,7 @@ def plan_only(stack: Stack, measurement: Measurement) -> Iterator[Check]:
     yield execution
     document = RunDocuments(stack.service, run).plan()
     if document is not None:
-        yield from expectations.planned_alike(planned.plan, document)
+        yield from expectations.same_plan(planned.plan, document)
 
 
 def measure(stack: Stack, measurement: Measurement) -> Iterator[Check]:

@@ -83,7 +83,7 @@ def install(
     _page_histories()
     _scale_time(time_scale)
     if injected is not None:
-        _stop_when_told(injected)
+        _inject_state_faults(injected)
 
 
 def _use_cached_clients(client_of: Callable[..., Any], credentials_for: Callable[[str, str], dict[str, str]]) -> None:
@@ -251,7 +251,7 @@ def stop_all(account: str, region: str, error: str, cause: str) -> None:
         backend.stop_execution(execution.execution_arn, error, cause)
 
 
-def _stop_when_told(injected: Faults) -> None:
+def _inject_state_faults(injected: Faults) -> None:
     """Record which states are entered, and end the execution in the state that a fault rule names."""
     evaluate = CommonStateField._eval_state_input
 

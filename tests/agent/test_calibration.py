@@ -141,7 +141,7 @@ def test_instances_of_one_machine_share_the_room_in_its_memory(tmp_path, monkeyp
     monkeypatch.setattr(calibration.host, "memory_kib", lambda _: 1024 * 1024)
     monkeypatch.setattr(calibration, "free_bytes", lambda _: 10 * 2**30)
 
-    assert calibration.room_bytes(job, tmp_path) == 2**30 // 8 // 4
+    assert calibration.usable_bytes(job, tmp_path) == 2**30 // 8 // 4
 
 
 def test_calibrations_that_do_not_fit_into_their_seconds_are_said_to_be_unknown(monkeypatch):

@@ -113,7 +113,7 @@ def test_without_o_direct_the_cache_is_given_back_and_that_is_said(write, monkey
     assert report["wrong"] == "block 0 of file 0 (5000 bytes each) holds what was never written there"
 
 
-def is_told(folder: Path) -> bool:
+def is_reported(folder: Path) -> bool:
     """Whether kernel and file system tell which pages are dirty, so that a liar can be found here."""
     probe = folder / "probe"
     probe.write_bytes(b"x")
@@ -130,7 +130,7 @@ def test_an_honest_fsync_is_not_warned_about(write, tool):
 @needs("cc")
 @pytest.mark.parametrize("tool", ["engine", "dd"])
 def test_an_fsync_that_a_library_eats_is_called_not_honest(write, disk, monkeypatch, tool):
-    if not is_told(disk):
+    if not is_reported(disk):
         pytest.skip("this kernel or file system does not tell which pages are dirty (cachestat, Linux 6.5)")
     source, library = disk / "liar.c", disk / "liar.so"
     source.write_text(LIAR)

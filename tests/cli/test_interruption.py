@@ -23,7 +23,7 @@ from cli.messages.errors import CommandError, ExitCode, FunctionFailed, UnknownR
 from cli.target.deployment import Deployment, from_cloud_document, running_local_cloud
 from cli.target.run_folders import RunFolders
 from cli.target.service import Execution, Service
-from local.keeping.room import DISK_FULL
+from local.keeping.disk_space import DISK_FULL
 from local.programs import claims
 from local.programs.liveness import started_ticks
 

@@ -573,14 +573,12 @@ def test_what_no_run_can_do_without_is_broken_and_another_figure_differs(changes
 def test_a_deployed_function_that_plans_other_cells_is_broken_and_other_prices_are_worth_a_word():
     dear = {**PLAN, "totals": {**PLAN["totals"], "cost_usd": {"low": 5, "expected": 6, "high": 7}}}
 
-    assert set(broken(expectations.planned_alike(PLAN, {**PLAN, "cells": []}))) == {"cells of the plan"}
-    assert set(other(expectations.planned_alike(PLAN, dear))) == {"cost by today's prices"}
+    assert set(broken(expectations.same_plan(PLAN, {**PLAN, "cells": []}))) == {"cells of the plan"}
+    assert set(other(expectations.same_plan(PLAN, dear))) == {"cost by today's prices"}
     unknown = [*PLAN["warnings"], {"path": "quotas", "value": "", "message": "could not be asked for"}]
-    assert set(other(expectations.planned_alike(PLAN, {**PLAN, "warnings": unknown}))) == {
-        "warning of the plan, quotas"
-    }
+    assert set(other(expectations.same_plan(PLAN, {**PLAN, "warnings": unknown}))) == {"warning of the plan, quotas"}
     slow = [{"path": "fleet", "value": "", "message": "m7g.medium is slower than the volume of ebs: 3,000 IOPS"}]
-    assert other(expectations.planned_alike(PLAN, {**PLAN, "warnings": [*PLAN["warnings"], *slow]})) == {}
+    assert other(expectations.same_plan(PLAN, {**PLAN, "warnings": [*PLAN["warnings"], *slow]})) == {}
 
 
 # --- order, pages and records -----------------------------------------------------------------------------------------

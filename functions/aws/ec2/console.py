@@ -7,7 +7,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from aws.stack.clients import impatient_client
 from contract.retryable import reason_of
-from matrix.run.polling import alike
+from matrix.run.polling import without_figures
 
 # EC2 keeps 64 KB. An instance wrote them: they may be anything.
 MAX_LETTERS = 65_536
@@ -57,7 +57,7 @@ def last_output(instances: Sequence[str]) -> list[str]:
             words.setdefault("refused", f"the console output of {instance} was not read: {reason_of(error)}")
             continue
         if lines:
-            words.setdefault(alike(lines), f"the console of {instance} ends: {lines}")
+            words.setdefault(without_figures(lines), f"the console of {instance} ends: {lines}")
         else:
             words.setdefault("empty", f"EC2 has no console output yet; later: {_by_hand(instance)}")
     return list(words.values())

@@ -134,7 +134,7 @@ def _statuses(board: Board, instances: Collection[str]) -> str:
     for heartbeat in filter(None, map(_heartbeat, keys[:HEARTBEATS_READ])):
         words = f"{heartbeat.state}: {' and '.join(heartbeat.troubles)}" if heartbeat.troubles else heartbeat.state
         if len(statuses) < sentences.MAX_NAMED:
-            statuses.setdefault(polling.alike(words), words)
+            statuses.setdefault(polling.without_figures(words), words)
     return "; ".join(statuses.values())
 
 

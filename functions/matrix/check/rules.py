@@ -195,11 +195,12 @@ def data_fits_on_the_storage(parsed: ParsedMatrix) -> Problems:
     """Yield a problem for each workload that does not fit on a storage of the same cell."""
     largest: dict[tuple[str, str, float | None], Combination] = {}
     for cell in parsed.cells:
-        alike = (cell.storage.fingerprint, cell.workload.fingerprint, cell.storage.room_gib(cell.fleet.instance_type))
-        if alike not in largest or cell.fleet.count > largest[alike].fleet.count:
-            largest[alike] = cell
+        capacity_gib = cell.storage.capacity_gib(cell.fleet.instance_type)
+        key = (cell.storage.fingerprint, cell.workload.fingerprint, capacity_gib)
+        if key not in largest or cell.fleet.count > largest[key].fleet.count:
+            largest[key] = cell
     for cell in largest.values():
-        gib = cell.storage.room_gib(cell.fleet.instance_type)
+        gib = cell.storage.capacity_gib(cell.fleet.instance_type)
         if not gib:
             continue
         instances = cell.fleet.count if cell.storage.traits.is_shared else 1

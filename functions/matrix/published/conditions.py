@@ -28,19 +28,19 @@ def differences(cell: Cell, params: Params, figure: Figure) -> Iterator[str]:
     source's value.
     """
     conditions = conditions_of(figure.source)
-    untold = []
+    missing = []
     for name, theirs in {**conditions["*"], **conditions.get(figure.section, {}), **figure.conditions}.items():
         if name in APPLIES and not APPLIES[name](cell):
             continue
         ours = OURS[name](cell, params) if name in OURS else None
         if theirs is None:
-            untold.append(name)
+            missing.append(name)
         elif ours is None:
             yield f"{name}: {theirs} there"
         elif not re.match(rf"{re.escape(theirs)}(?!\w)", ours):
             yield f"{name}: {ours} here, {theirs} there"
-    if untold:
-        yield f"the source does not tell {', '.join(untold)}"
+    if missing:
+        yield f"the source does not tell {', '.join(missing)}"
 
 
 def _facts(cell: Cell) -> dict[str, dict[str, int]]:

@@ -96,13 +96,13 @@ def _cells(logs: Mapping[str, Sequence[Phase]], given: Given) -> dict[tuple[int,
 def _free_host(host: str, hosts: Mapping[str, Sequence[Phase]], phase: Phase) -> str:
     """Return the host, or another name for it if it did the same work at the same time already."""
     number, name = 1, host
-    while any(_are_beside(phase, other) for other in hosts.get(name, ())):
+    while any(_overlap(phase, other) for other in hosts.get(name, ())):
         number += 1
         name = f"{host} {number}"
     return name
 
 
-def _are_beside(phase: Phase, other: Phase) -> bool:
+def _overlap(phase: Phase, other: Phase) -> bool:
     """Whether two phases share more than half of the shorter one's time. The jobs of a document know their hosts."""
     if phase.document is not None and (phase.file, phase.document) == (other.file, other.document):
         return False

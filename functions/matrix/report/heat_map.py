@@ -14,7 +14,7 @@ from matrix.report.view import View
 from matrix.terms.documents.summary import Candidate, Question
 from matrix.terms.grouping import grouped
 from matrix.terms.metrics import metric_title
-from matrix.terms.names import natural_order, told_apart
+from matrix.terms.names import natural_order, shared_and_own
 from matrix.terms.quantities import ABSENT, count_of, factor, quantity
 from matrix.terms.sentences import why_taken
 from matrix.terms.verdicts import expected_ahead, has_winner, is_open, is_unclear, ranked_of
@@ -96,7 +96,7 @@ def heat_map(view: View) -> Markup:
     )  # fmt: skip
     metrics = dict.fromkeys(metric_title(question["metric"], question["workload"]) for question in questions)
     kind = _only_type(questions)
-    shared, _ = told_apart(map(_group, questions))
+    shared, _ = shared_and_own(map(_group, questions))
     everywhere = ", ".join([*shared, *([f"instances of {kind}"] if kind else [])])
     of = f" ({everywhere})" if everywhere else ""
     caption = f"{_ranked_by(questions)} of {', '.join(map(lower, metrics))}{of}"
@@ -187,7 +187,7 @@ def _marks(view: View, question: Question) -> dict[str, str]:
 
 def _head(view: View, questions: Sequence[Question]) -> Markup:
     groups = [(words, list(group)) for words, group in groupby(questions, key=_group)]
-    _, telling = told_apart(words for words, _ in groups)
+    _, telling = shared_and_own(words for words, _ in groups)
     above = [
         tag("th", tag("span", telling[words]), scope="colgroup", colspan=str(len(group))) for words, group in groups
     ]

@@ -14,7 +14,7 @@ from matrix.terms.findings.risks import Risk
 from matrix.terms.findings.verdicts import Lost
 from matrix.terms.grouping import grouped
 from matrix.terms.metrics import metric_title
-from matrix.terms.names import told_apart
+from matrix.terms.names import shared_and_own
 from matrix.terms.quantities import Column, number, quantity
 from matrix.terms.verdicts import has_winner, judged, leading, ranked_of, winner
 from matrix.text.decisions import describe_open_question
@@ -45,7 +45,7 @@ def rankings(view: View) -> Markup:
 def _marks(view: View, question: Question) -> dict[str, str]:
     marks = view.facets.marks(workload=question["workload"], label=question["label"], fleet=question["fleet"])
     workload, label, fleet = parts(question)
-    _, telling = told_apart(each["label"] for each in view.questions)
+    _, telling = shared_and_own(each["label"] for each in view.questions)
     return marks | {axis: part for axis, part in zip(AXES, (workload, telling[label], fleet), strict=True) if part}
 
 

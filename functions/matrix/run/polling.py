@@ -139,7 +139,7 @@ def reason(text: bytes) -> str:
     return _printable(words)
 
 
-def alike(words: str) -> str:
+def without_figures(words: str) -> str:
     """Return the words without their figures: 200 instances report the same, each with another time."""
     return DIGITS.sub("", words)
 

@@ -130,7 +130,7 @@ def findings(values: FleetValues, *, higher_is_better: bool, median_interval: In
     explanations = {REPETITIONS: over_time or jumps, LAUNCHES: between}
     is_explained = median_interval is not None and explanations.get(median_interval.limited_by)
     wide = None if is_explained else wide_interval(values, median_interval)
-    in_a_row = None if over_time or groups else in_a_row_alike(values)
+    in_a_row = None if over_time or groups else autocorrelated(values)
     candidates: list[CellWarning | None] = [over_time, groups, between, jumps, in_a_row, wide]
     return [finding for finding in candidates if finding]
 
@@ -208,7 +208,7 @@ def unsteady(values: FleetValues) -> Unsteady | None:
     return Unsteady(share=relative, repetitions=len(medians))
 
 
-def in_a_row_alike(values: FleetValues) -> Autocorrelated | None:
+def autocorrelated(values: FleetValues) -> Autocorrelated | None:
     """Find significantly autocorrelated repetitions or launches, if that widens intervals by more than a fifth.
 
     Like all findings only if the medians differ by a relevant amount.

@@ -416,7 +416,7 @@ class Storage(InputModel):
         """Whether its price includes traffic between Availability Zones."""
         return False
 
-    def room_gib(self, instance_type: str) -> float | None:
+    def capacity_gib(self, instance_type: str) -> float | None:
         """Return its capacity in GiB as one instance sees it. None: unlimited."""
         return None
 

@@ -415,7 +415,7 @@ class EbsStorage(Storage):
     def slug(self) -> str:
         return super().slug.replace("-125mibps", "")  # of gp3 unless given
 
-    def room_gib(self, instance_type: str) -> float | None:
+    def capacity_gib(self, instance_type: str) -> float | None:
         """Return the GiB of one instance's volumes."""
         return float(self.size_gib * self._members)
 

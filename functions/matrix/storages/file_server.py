@@ -103,5 +103,5 @@ class FileServerStorage(Storage):
     def slug(self) -> str:
         return f"file-server-{self.instance_type.replace('.', '-')}"
 
-    def room_gib(self, instance_type: str) -> float | None:
+    def capacity_gib(self, instance_type: str) -> float | None:
         return float(self.size_gib)

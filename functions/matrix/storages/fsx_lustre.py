@@ -308,7 +308,7 @@ class FsxLustreStorage(Storage):
     def slug(self) -> str:
         return super().slug.replace("--1stripes", "-allstripes")  # -1: on all servers
 
-    def room_gib(self, instance_type: str) -> float | None:
+    def capacity_gib(self, instance_type: str) -> float | None:
         """Return the GiB of SSD; None of Intelligent-Tiering, which grows."""
         return float(self.storage_capacity_gib) if self.storage_capacity_gib else None
 

@@ -241,7 +241,7 @@ class FsxOntapStorage(Storage):
         yield QuotaUse(THROUGHPUT, mbps, "lower throughputMBpsPerHaPair or haPairs")
         yield QuotaUse(DISK_IOPS, iops_of(document), "lower iops or storageCapacityGiB")
 
-    def room_gib(self, instance_type: str) -> float | None:
+    def capacity_gib(self, instance_type: str) -> float | None:
         """Return the size in GiB of a run's volume; the free space of an existing one is not known."""
         share = VOLUME_SHARE * (1 - SNAPSHOT_SHARE)
         return None if self.file_system_id else float(self.storage_capacity_gib * share)

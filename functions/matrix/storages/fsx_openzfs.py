@@ -333,7 +333,7 @@ class FsxOpenZfsStorage(Storage):
     def slug(self) -> str:
         return super().slug.replace(self.type, "fsx")
 
-    def room_gib(self, instance_type: str) -> float | None:
+    def capacity_gib(self, instance_type: str) -> float | None:
         """Return the GiB of SSD; None of Intelligent-Tiering, which grows."""
         return float(self.storage_capacity_gib * self.how_many) if self.storage_capacity_gib else None
 

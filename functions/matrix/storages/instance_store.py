@@ -78,9 +78,9 @@ class InstanceStoreStorage(Storage):
         rule = "has no NVMe instance store (instance_stores.json lists the types that have one)"
         return rule, sibling if sibling in stores() else "m6id.4xlarge"
 
-    def room_gib(self, instance_type: str) -> float | None:
+    def capacity_gib(self, instance_type: str) -> float | None:
         """Return the GiB of all disks of the instance type."""
-        return room_gib(instance_type)
+        return capacity_gib(instance_type)
 
     @classmethod
     def rules(cls) -> tuple[Rule, ...]:
@@ -104,7 +104,7 @@ def stores() -> dict[str, tuple[int, int]]:
     }
 
 
-def room_gib(instance_type: str) -> float:
+def capacity_gib(instance_type: str) -> float:
     """Return the GiB of all disks of an instance type together, 0 if it has none."""
     disks, gb = stores().get(instance_type, (0, 0))
     return disks * gb * 1e9 / 2**30

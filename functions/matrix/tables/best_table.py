@@ -18,8 +18,8 @@ from matrix.text.rankings import (
     interval_of,
     mark,
     parts,
+    shared_and_own_parts,
     short_name,
-    told_apart_by,
 )
 from matrix.text.verdicts import describe_next
 
@@ -31,7 +31,7 @@ def best_table(
 
     The title has the properties that all comparisons share; `of` is the number of all comparisons, if these are a part.
     """
-    shared, own = told_apart_by(questions)
+    shared, own = shared_and_own_parts(questions)
     some = f" ({len(questions)} of {of})" if of and len(questions) < of else ""
     if decision["objective"]:
         best_words = "Cheapest that meets it"

@@ -14,7 +14,7 @@ from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.embedded import with_embedded
 from matrix.terms.markdown_text import inline
 from matrix.terms.quantities import ABSENT, instant, number
-from matrix.terms.sentences import ENVIRONMENT_NOTES, gone_text, left_behind_lines, receipt_sentence
+from matrix.terms.sentences import ENVIRONMENT_NOTES, deleted_text, left_behind_lines, receipt_sentence
 
 # The element of the page that holds the receipt.
 ISLAND = "receipt"
@@ -92,7 +92,7 @@ def _row(resource: ReceiptResource) -> TableRow:
         resource["id"],
         resource["cell"] or resource["file_system"] or ABSENT,
         instant(resource["created_at"]),
-        TableCell(gone_text(resource), tone="" if resource["gone_at"] else "bad"),
+        TableCell(deleted_text(resource), tone="" if resource["gone_at"] else "bad"),
         resource["verified"] or ABSENT,
         resource["hours"],
         resource["cost_usd"],

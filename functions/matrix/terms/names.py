@@ -239,7 +239,7 @@ def describe_tools(summary: SummaryDocument) -> str:
     return " and ".join(tools_of(summary))
 
 
-def told_apart(labels: Iterable[str]) -> tuple[list[str], dict[str, str]]:
+def shared_and_own(labels: Iterable[str]) -> tuple[list[str], dict[str, str]]:
     """Return the parts that labels such as `threads 4, not synced` share, and each label's other parts.
 
     A label that has no other part stays whole.

@@ -128,7 +128,7 @@ def _kept_sentence(totals: ReceiptTotals) -> str:
     return f"Baked images and their snapshots are kept for later runs{price}; `matrix reap --images` deletes them."
 
 
-def gone_text(resource: ReceiptResource) -> str:
+def deleted_text(resource: ReceiptResource) -> str:
     """Write when a resource of a receipt was deleted, or that it is kept or still exists."""
     if resource["gone_at"] is not None:
         return instant(resource["gone_at"])

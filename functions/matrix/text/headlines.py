@@ -33,7 +33,7 @@ from matrix.text.decisions import (
     sale_note,
 )
 from matrix.text.medians import ranked_by_median
-from matrix.text.rankings import OPEN, Name, cost_unit, describe_level, parts, short_name, told_apart_by
+from matrix.text.rankings import OPEN, Name, cost_unit, describe_level, parts, shared_and_own_parts, short_name
 from matrix.text.warnings import kinds_of, of_run
 
 # Storages that a line names.
@@ -234,7 +234,7 @@ def _of_objective(question: Question, decision: Decision, where: str, name: Name
 
 def _where(question: Question, decision: Decision) -> str:
     """Name the fleet of a comparison, and what else differs between the comparisons of a run."""
-    workload, label, _ = told_apart_by(decision["questions"])[1][parts(question)]
+    workload, label, _ = shared_and_own_parts(decision["questions"])[1][parts(question)]
     return ", ".join(filter(None, [f"on {question['fleet']}", workload, label]))
 
 

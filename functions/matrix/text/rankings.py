@@ -5,7 +5,7 @@ from functools import lru_cache
 
 from matrix.terms.ceilings import describe_limit
 from matrix.terms.documents.summary import Candidate, Decision, Question, SummaryDocument
-from matrix.terms.names import told_apart
+from matrix.terms.names import shared_and_own
 from matrix.terms.quantities import ABSENT, Column
 from matrix.terms.verdicts import is_taken, is_unclear, judged, ranked_of
 
@@ -26,15 +26,15 @@ def describe_comparison(question: Question) -> str:
     return ", ".join(filter(None, parts(question)))
 
 
-def told_apart_by(questions: Iterable[Question]) -> tuple[list[str], dict[Parts, Parts]]:
+def shared_and_own_parts(questions: Iterable[Question]) -> tuple[list[str], dict[Parts, Parts]]:
     """Return what all comparisons share, and of each one's `parts` what tells it from the others, else empty."""
-    return _told_apart_by(tuple(map(parts, questions)))
+    return _shared_and_own_parts(tuple(map(parts, questions)))
 
 
 @lru_cache(maxsize=4)  # each comparison of a page asks about all of them
-def _told_apart_by(everywhere: tuple[Parts, ...]) -> tuple[list[str], dict[Parts, Parts]]:
+def _shared_and_own_parts(everywhere: tuple[Parts, ...]) -> tuple[list[str], dict[Parts, Parts]]:
     columns = list(zip(*everywhere, strict=True))
-    common = [told_apart(column) for column in columns]
+    common = [shared_and_own(column) for column in columns]
     shared = [part for parts, _ in common for part in parts if part]
     tellings = [telling if len(telling) > 1 else dict.fromkeys(telling, "") for _, telling in common]
     return shared, {

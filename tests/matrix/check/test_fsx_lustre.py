@@ -74,7 +74,7 @@ def test_speeds_of_intelligent_tiering_are_those_of_each_4000_mbps():
     assert tiered.bandwidth_bytes_per_s == 8_000e6
     assert tiered.cache_bytes == pytest.approx(153.6e9 + 512 * 2**30)
     assert tiered.effective_iops == 12_000
-    assert (tiered.bursts, tiered.room_gib("m6i.large")) == ([], None)
+    assert (tiered.bursts, tiered.capacity_gib("m6i.large")) == ([], None)
     assert METRICS.bytes_of(TIERING, {"lustre_read_bytes_per_s": 200.0, "lustre_write_bytes_per_s": 50.0}) == 250.0
 
 

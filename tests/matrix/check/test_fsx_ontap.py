@@ -59,7 +59,7 @@ def test_what_fits_a_demand_carries_it():
 
     assert fitting.throughput_mbps_per_ha_pair == 3_072
     assert fitting.effective_iops == 50_000
-    assert fitting.room_gib("m6i.large") >= 2_000
+    assert fitting.capacity_gib("m6i.large") >= 2_000
     assert list(FsxOntapStorage.fitting(Demand(gib=1, bytes_per_s=7e9, iops=1))) == []
 
 

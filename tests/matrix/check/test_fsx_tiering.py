@@ -33,7 +33,7 @@ def test_its_read_cache_answers_as_its_memory_does():
     storage = FsxOpenZfsStorage.model_validate(TIERING)
 
     assert storage.cache_bytes == 11.2e9 + 512 * 2**30
-    assert storage.room_gib("m6i.large") is None
+    assert storage.capacity_gib("m6i.large") is None
 
 
 def test_reads_may_be_a_third_more_than_what_is_written():

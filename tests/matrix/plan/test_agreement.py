@@ -35,29 +35,29 @@ def test_the_same_cells_in_another_order_are_what_was_agreed_to():
     assert difference(theirs, mine) is None
 
 
-@pytest.mark.parametrize(("times", "is_told"), [(1.09, False), (0.91, False), (1.11, True), (0.89, True)])
-def test_a_cost_more_than_a_tenth_off_is_told_with_both_sums(times, is_told):
+@pytest.mark.parametrize(("times", "is_reported"), [(1.09, False), (0.91, False), (1.11, True), (0.89, True)])
+def test_a_cost_more_than_a_tenth_off_is_told_with_both_sums(times, is_reported):
     mine = dearer(planned(), 100 / planned()["totals"]["cost_usd"]["expected"])
 
     words = difference(dearer(mine, times), mine)
 
-    assert bool(words) == is_told
+    assert bool(words) == is_reported
     if words:
         assert f"it is expected to cost {100 * times:,.2f} USD, agreed to were 100.00" in words
         assert f'write "agreed": {{"usd": {100 * times:.2f}}}' in words
 
 
 @pytest.mark.parametrize(
-    ("region", "times", "is_told"),
+    ("region", "times", "is_reported"),
     [("eu-central-1", 1.2, False), ("eu-central-1", 1.45, True), ("us-east-1", 1.2, True), (None, 1.2, True)],
 )
-def test_prices_of_another_region_may_be_off_by_the_range_that_was_shown_with_them(region, times, is_told):
+def test_prices_of_another_region_may_be_off_by_the_range_that_was_shown_with_them(region, times, is_reported):
     # This machine has the prices of us-east-1 only; an m6i.large in Frankfurt costs a fifth more.
     mine = dearer(planned(), 100 / planned()["totals"]["cost_usd"]["expected"])
 
     agreed = Agreed.model_validate(agreement.agreed_to(mine, region))
 
-    assert bool(agreement.difference(agreed, dearer(mine, times))) == is_told
+    assert bool(agreement.difference(agreed, dearer(mine, times))) == is_reported
 
 
 def test_a_difference_of_less_than_a_cent_is_not_a_question():

@@ -74,14 +74,14 @@ def test_no_local_figure_is_held_against_a_published_one(plans, environment):
 
 
 @pytest.mark.parametrize(
-    ("source", "is_told"),
+    ("source", "is_reported"),
     [
         *((source, True) for source in SECTIONS if source != READS),
         (READS, False),
     ],
 )
-def test_another_instance_type_or_an_untold_one_is_said(told_of, source, is_told):
-    reason = "on x2gd.metal, published on " if is_told else "the source does not tell the instance type"
+def test_another_instance_type_or_an_untold_one_is_said(told_of, source, is_reported):
+    reason = "on x2gd.metal, published on " if is_reported else "the source does not tell the instance type"
 
     told = told_of(source, instance_type="x2gd.metal")
 

@@ -64,7 +64,7 @@ def _allowances(evidence: Evidence) -> Iterator[Ceiling]:
         top = max(rates, key=lambda point: rates[point])
         shares = {point: 1.0 if rate >= MANY_PACKETS_PER_S else 0.0 for point, rate in rates.items()}
         packets = PacketsHeld(allowance=allowance, per_s=rates[top], point=top)
-        yield Ceiling(INSTANCE_NETWORK, shares, packets, is_told=True)
+        yield Ceiling(INSTANCE_NETWORK, shares, packets, is_reported=True)
 
 
 def _network(evidence: Evidence) -> Iterator[Ceiling]:

@@ -26,7 +26,7 @@ class Ceiling:
     name: str
     shares: Mapping[str, float]  # by point; 1 is all of it
     use: LimitUse  # with numbers, of the point that used most
-    is_told: bool = False  # by AWS itself, which knows better than a quotient of two figures
+    is_reported: bool = False  # by AWS itself, which knows better than a quotient of two figures
     enough: float = REACHED  # the share from which on it binds
 
     @property

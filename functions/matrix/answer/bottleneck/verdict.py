@@ -68,7 +68,7 @@ def _ranked(ceilings: Sequence[Ceiling]) -> list[Ceiling]:
 
 
 def _rank(ceiling: Ceiling) -> tuple[int, int, float]:
-    return LAST.get(ceiling.name, 0 if ceiling.is_told else 1), int(not ceiling.is_told), -ceiling.share
+    return LAST.get(ceiling.name, 0 if ceiling.is_reported else 1), int(not ceiling.is_reported), -ceiling.share
 
 
 def _name_at(point: str, ceilings: Sequence[Ceiling]) -> str:

@@ -25,16 +25,16 @@ def ceilings(evidence: Evidence) -> Iterator[Ceiling]:
     """Yield the ceilings for which CloudWatch has values."""
     for limit in evidence.metrics.limits:
         if limit.says == "held":
-            yield from _told(evidence, limit, lambda value: value >= 1.0, Throttled)
+            yield from _throttling(evidence, limit, lambda value: value >= 1.0, Throttled)
         elif limit.says == "balance":
-            yield from _told(evidence, limit, lambda percent: percent <= USED_UP_PERCENT, Balance)
+            yield from _throttling(evidence, limit, lambda percent: percent <= USED_UP_PERCENT, Balance)
         else:
             yield from _percent(evidence, limit)
     if evidence.metrics.metered:
         yield from _metered_throughput(evidence, evidence.metrics.metered)
 
 
-def _told(
+def _throttling(
     evidence: Evidence, limit: WatchedLimit, is_throttled: Callable[[float], bool], kind: type[Throttled]
 ) -> Iterator[Ceiling]:
     """Yield a limit for which AWS reports only whether it throttled: reached at the points of the throttled minutes."""
@@ -53,7 +53,7 @@ def _told(
         return
     resources, first_at = sorted({resource for _, resource in throttled}), min(throttled)[0] if throttled else None
     use = kind(metric=metric, resources=resources, first_at=first_at)
-    yield Ceiling(limit.name, shares, use, is_told=True)
+    yield Ceiling(limit.name, shares, use, is_reported=True)
 
 
 def _percent(evidence: Evidence, limit: WatchedLimit) -> Iterator[Ceiling]:
@@ -73,7 +73,7 @@ def _percent(evidence: Evidence, limit: WatchedLimit) -> Iterator[Ceiling]:
     use = ShareUsed(
         metric=limit.metric, percent=100 * share, resource=whose, resources=len(several), at=at, cache_hits_percent=few
     )
-    yield Ceiling(name, shares, use, is_told=True)
+    yield Ceiling(name, shares, use, is_reported=True)
 
 
 def server_cache(evidence: Evidence) -> dict[str, float]:
@@ -128,7 +128,7 @@ def _metered_throughput(evidence: Evidence, metered: MeteredThroughput) -> Itera
     use = RateUsed(
         used=share * most / MIB, limit=most / MIB, unit="MiB/s", of="permitted", at=at, credits_left_bytes=left
     )
-    yield Ceiling(name, shares, use, is_told=True)
+    yield Ceiling(name, shares, use, is_reported=True)
 
 
 def _highest(

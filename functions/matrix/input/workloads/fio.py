@@ -497,7 +497,7 @@ def _jobs_of(params: Params, storage: Storage | None = None) -> list[FioJob]:
 def _device_bytes(params: Params, storage: Storage | None) -> float | None:
     if not params.get("device"):
         return None
-    return ((storage.room_gib("") if storage else None) or 0.0) * 2**30
+    return ((storage.capacity_gib("") if storage else None) or 0.0) * 2**30
 
 
 def _options_of(params: Params) -> list[Params]:

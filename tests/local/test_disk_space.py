@@ -6,7 +6,7 @@ import pytest
 from support.disks import fill, small_disk
 from support.running_cloud import wait_until
 
-from local.keeping.room import DISK_FULL, LOOKS, POLL_EVERY_S, Room
+from local.keeping.disk_space import DISK_FULL, LOOKS, POLL_EVERY_S, DiskSpace
 from local.keeping.runs import KeptExecution, KeptRuns, execution_of
 from local.programs import memory
 
@@ -30,7 +30,7 @@ def test_a_disk_without_names_for_files_is_full_too(disk):
         for n in range(200):
             (disk / str(n)).touch()
 
-    assert "no more files can be made" in Room([disk], pytest.fail).shortage()
+    assert "no more files can be made" in DiskSpace([disk], pytest.fail).shortage()
 
 
 def test_runs_are_stopped_once_a_disk_stays_full_also_where_stopping_failed_at_first(disk):
@@ -41,7 +41,7 @@ def test_runs_are_stopped_once_a_disk_stays_full_also_where_stopping_failed_at_f
         if len(reasons) == 1:
             raise OSError(28, "No space left on device")
 
-    room = Room([disk], stop)
+    room = DiskSpace([disk], stop)
     room.start()
     fill(disk / "ballast")
     wait_until(lambda: len(reasons) > 1, "a second stop", SEEN_WITHIN_S)
@@ -53,11 +53,13 @@ def test_runs_are_stopped_once_a_disk_stays_full_also_where_stopping_failed_at_f
 def test_a_moment_without_room_stops_nothing(disk, monkeypatch):
     looks = iter([True] * (LOOKS - 1) + [False] + [True] * (LOOKS - 1) + [False] * 100)
     seen = []
-    monkeypatch.setattr("local.keeping.room._shortage", lambda _: seen.append(1) or ("full" if next(looks) else ""))
-    monkeypatch.setattr("local.keeping.room.POLL_EVERY_S", POLL_EVERY_S / 100)
+    monkeypatch.setattr(
+        "local.keeping.disk_space._shortage", lambda _: seen.append(1) or ("full" if next(looks) else "")
+    )
+    monkeypatch.setattr("local.keeping.disk_space.POLL_EVERY_S", POLL_EVERY_S / 100)
     reasons = []
 
-    room = Room([disk], reasons.append)
+    room = DiskSpace([disk], reasons.append)
     room.start()
     wait_until(lambda: len(seen) > 2 * LOOKS, "all looks", SEEN_WITHIN_S)
     room.close()

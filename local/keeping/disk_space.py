@@ -16,7 +16,7 @@ POLL_EVERY_S = 0.25
 LOOKS = 4
 
 
-class Room:
+class DiskSpace:
     """Watches the disks of some folders; `stop` is called with a sentence on the first that stays full."""
 
     def __init__(self, folders: Sequence[Path], stop: Callable[[str], None]) -> None:
@@ -26,7 +26,7 @@ class Room:
 
     def start(self) -> None:
         """Start to watch the disk."""
-        threading.Thread(target=self._watch, name="room", daemon=True).start()
+        threading.Thread(target=self._watch, name="disk-space", daemon=True).start()
 
     def close(self) -> None:
         """Watch no longer."""
