@@ -1,6 +1,6 @@
 """Warnings and assumptions of a plan about its budget: refusal of the run, and cells that may be skipped."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from matrix.plan.document import PlannedCell
 from matrix.price.book import Cost
@@ -8,12 +8,9 @@ from matrix.terms.documents.plan import PlanWarning
 
 
 def warnings(
-    budget_usd: float | None, cost: Cost, cells: Sequence[PlannedCell], names: Mapping[str, str]
+    budget_usd: float | None, cost: Cost, cells: Sequence[PlannedCell], name_of: Callable[[PlannedCell], str]
 ) -> Iterator[PlanWarning]:
-    """Yield a warning if the run would be refused, or if a cell may be skipped although the cost is as expected.
-
-    `names` has the name of each cell by its id.
-    """
+    """Yield a warning if the run would be refused, or if a cell may be skipped although the cost is as expected."""
     if budget_usd is None:
         return
     spare_usd = budget_usd - cost.expected
@@ -28,7 +25,7 @@ def warnings(
     riskiest = max(unmeasured, key=_beyond_usd, default=None)
     if riskiest and _beyond_usd(riskiest) > spare_usd:
         message = (
-            f"leaves {spare_usd:,.2f} USD beside what is expected, and {names[riskiest.id]} alone may cost"
+            f"leaves {spare_usd:,.2f} USD beside what is expected, and {name_of(riskiest)} alone may cost"
             f" {_beyond_usd(riskiest):,.2f} more: it is skipped if it comes when the rest is spent"
         )
         yield {"path": "budgetUsd", "value": budget_usd, "message": message}

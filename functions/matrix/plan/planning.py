@@ -88,20 +88,20 @@ def plan(
     expected_s = _makespan_s(matrix, file_systems, lambda file_system: file_system.expected_s) + baking_s
     deadline_s = _deadline_s(matrix, file_systems)
     volumes = list(planner.attached_volumes())
-    storages = brief_names((canonical(cell.storage), cell.storage) for cell in cells)
-    workloads = workload_names(cell.workload for cell in cells)
-    names = {
-        cell.id: ", ".join(
-            (storages[canonical(cell.storage)], workloads[canonical(cell.workload)], fleet_label(cell.fleet))
-        )
-        for cell in cells
-    }
+    storages = brief_names((canonical(each.storage), each.storage) for each in file_systems)
+    storage_of = {each.id: storages[canonical(each.storage)] for each in file_systems}
+
+    def name_of(cell: PlannedCell) -> str:
+        workloads = workload_names(each.workload for each in cells)
+        parts = storage_of[cell.file_system], workloads[canonical(cell.workload)], fleet_label(cell.fleet)
+        return ", ".join(parts)
+
     # Warnings of a refused run or skipped cell come before other warnings.
     warnings = [
-        *budget.warnings(matrix.budget_usd, cost, cells, names),
+        *budget.warnings(matrix.budget_usd, cost, cells, name_of),
         *map(warning_of, checked.warnings),
         *_warnings_of_time(
-            matrix, [(storages[canonical(cell.storage)], cell.poll_s) for cell in cells], expected_s, deadline_s
+            matrix, ((storage_of[cell.file_system], cell.poll_s) for cell in cells), expected_s, deadline_s
         ),
         *book.warnings(),
         *instance_limits.warnings(volumes, instance_limits.known_limits()),
