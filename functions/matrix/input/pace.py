@@ -23,6 +23,9 @@ MIN_FILE_SYSTEM_POLL_S, MAX_FILE_SYSTEM_POLL_S = 5, 30
 # turns left.
 EARLY_POLLS = 6
 
+# An agent writes a heartbeat so often. Each is a PUT.
+HEARTBEAT_S = 30
+
 # Assumptions, which `plan.assumptions` lists too.
 PREPARE_S = 120.0  # boot, agent, packages, mount
 STEP_S = 2.0  # dropping caches, tidying up, uploading samples

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
+from matrix.input.pace import HEARTBEAT_S
 from matrix.storages.base import Storage
 from matrix.terms.charges import (
     HOUR_S,
@@ -348,8 +349,8 @@ def orchestration_cost(book: PriceBook, *, poll_turns: Amount, steps: int, insta
     """Return the cost of Step Functions, Lambda and S3 for one cell: cents, but thousands of cells add up."""
     # A turn: Wait for fleet, Poll fleet, Fleet finished?; around them about 30 transitions of the cell.
     transitions = poll_turns.times(3).plus(30)
-    # Each instance: its objects of each step and of the run, and a heartbeat every 30 s. A listing costs as a PUT does.
-    puts = each_s.times(instances / 30)
+    # Each instance: its objects of each step and of the run, and its heartbeats. A listing costs as a PUT does.
+    puts = each_s.times(instances / HEARTBEAT_S)
     objects = (OBJECTS_A_STEP * steps + OBJECTS_ONCE) * instances
     # A poll lists the gates, the ready marks of two steps, and five names of each instance, 1,000 a page; an instance
     # of a fleet lists the ready marks of each step.

@@ -6,14 +6,13 @@ from typing import Literal, Protocol
 
 from typing_extensions import TypedDict, Unpack
 
+from matrix.input.pace import HEARTBEAT_S
 from matrix.run import gates
 from matrix.terms.documents.job import JobCell, JobDocument, Mount
 from matrix.terms.documents.parts import Provisions
 from matrix.terms.documents.plan import PlanCell
 from matrix.terms.keys import Board
 
-# Each is a PUT. Local PUTs cost nothing, and users watch local runs; emulated machines take long for a PUT.
-HEARTBEAT_S = 30
 # EC2 refuses more than 16 KiB of raw user data.
 USER_DATA_MAX_BYTES = 16 * 1024
 

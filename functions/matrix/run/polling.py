@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from contract.gates import OVERDUE_S
 from contract.keys import DONE, FAILED, SAMPLES, instance_of
-from matrix.input.pace import BOOT_ALLOWANCE_S, MIN_FILE_SYSTEM_POLL_S
+from matrix.input.pace import BOOT_ALLOWANCE_S, HEARTBEAT_S, MIN_FILE_SYSTEM_POLL_S
 from matrix.terms.errors import (
     BarrierTimeout,
     CellTimeout,
@@ -21,8 +21,8 @@ from matrix.terms.sentences import of_fleet
 
 # EC2 states of an instance that will not do anything any more.
 ENDED_STATES = frozenset({"shutting-down", "terminated", "stopping", "stopped"})
-# An agent writes a heartbeat every 30 s; four missing in a row are too many for a hiccup of S3.
-SILENT_AFTER_S = 120.0
+# Four missing in a row are too many for a hiccup of S3.
+SILENT_AFTER_S = 4.0 * HEARTBEAT_S
 # Agents stop at the cell's deadline, and need a moment to report it.
 DEADLINE_GRACE_S = 60.0
 REASON_MOST_BYTES = 100_000
