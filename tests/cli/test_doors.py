@@ -92,7 +92,15 @@ def test_only_an_own_cloud_of_this_machine_is_taken_for_the_local_cloud(describe
 @pytest.mark.parametrize(
     "text",
     [
-        *(b"[NaN]", b"[-Infinity]", b"[1e999]", b"[1e300]", b"[ -1.5E+30]", b"[" + b"9" * 40 + b"]"),
+        *(
+            b"[NaN]",
+            b"[-Infinity]",
+            b"[1e999]",
+            b"[1e300]",
+            b"[ -1.5E+30]",
+            b"[1000000000000000000e9]",
+            b"[" + b"9" * 40 + b"]",
+        ),
         b"[" + b"9" * 24 + b"." + b"9" * 24 + b"e20]",
     ],
 )

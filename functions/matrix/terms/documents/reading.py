@@ -31,9 +31,9 @@ from matrix.terms.problems import display, path_text
 T = TypeVar("T")
 # More is no time, size, rate or cost of anything; arithmetic with larger numbers overflows.
 LARGEST = 1e24
-# A larger number has 25 digits, or an exponent of at least two.
+# A larger number has 25 digits, or an exponent.
 DIGITS_AS_ZEROS = bytes.maketrans(b"0123456789E", b"0000000000e")
-MAY_BE_HUGE = (b"0" * 25, b"e00")
+MAY_BE_HUGE = (b"0" * 25, b"e0")
 # By the names of their schemas in dist/schemas.
 DOCUMENTS: dict[str, type] = {
     "plan": PlanDocument,
