@@ -11,6 +11,9 @@ if TYPE_CHECKING:
     from matrix.terms.documents.result import ResultDocument
     from matrix.terms.documents.summary import SummaryDocument
 
+# A ceiling counts as reached from this share on: a workload that starts and ends never uses the last per cent of a
+# limit that is enforced by the second.
+REACHED = 0.9
 NOT_SATURATED = "not saturated"
 NOT_KNOWN = "not known"
 TOOL = "tool"

@@ -10,6 +10,7 @@ from matrix.terms.ceilings import (
     LARGER_EBS,
     NOT_KNOWN,
     PROCESSORS,
+    REACHED,
     TCP_CONNECTIONS,
     TOOL,
     describe_limit,
@@ -25,8 +26,6 @@ TITLE = "Bottlenecks"
 PROVISIONAL = "CloudWatch's metrics may still arrive: `matrix report` reads them again"
 # Other tools of workloads that also have the engine.
 BY_ENGINE_TOO = frozenset({"dd", "parallel", "touch"})
-# From this share on processors count as a limit that was reached.
-BUSY = 0.9
 MORE_LOAD = "more threads, more instances or faster ones: this measures the load generator"
 RAISES = {
     TOOL: f"use {MORE_LOAD}",
@@ -149,7 +148,7 @@ def describe_others(bottleneck: Bottleneck) -> str:
     highest: dict[str, float] = {}
     for other in bottleneck["others"]:
         highest[other["name"]] = max(highest.get(other["name"], 0.0), other["share"])
-    waits = {PROCESSORS: " (a client that waits may be busy, too)"} if highest.get(PROCESSORS, 0.0) >= BUSY else {}
+    waits = {PROCESSORS: " (a client that waits may be busy, too)"} if highest.get(PROCESSORS, 0.0) >= REACHED else {}
     shares = (f"{describe_limit(name)} {100 * share:.0f} %{waits.get(name, '')}" for name, share in highest.items())
     return ", ".join(shares)
 

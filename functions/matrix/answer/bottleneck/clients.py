@@ -4,10 +4,10 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Literal
 
-from matrix.answer.bottleneck.evidence import MAX_PLAUSIBLE, REACHED, Ceiling, Evidence
+from matrix.answer.bottleneck.evidence import MAX_PLAUSIBLE, Ceiling, Evidence
 from matrix.answer.tool_bound import BOUND_SHARE
 from matrix.input.instance_types import GBIT
-from matrix.terms.ceilings import INSTANCE_EBS, INSTANCE_NETWORK, PROCESSORS, TCP_CONNECTIONS, TOOL
+from matrix.terms.ceilings import INSTANCE_EBS, INSTANCE_NETWORK, PROCESSORS, REACHED, TCP_CONNECTIONS, TOOL
 from matrix.terms.documents.result import Limit
 from matrix.terms.findings.bottlenecks import PacketsHeld, ProcessorUse, RateUsed, ToolShare
 from matrix.terms.use import disk_bytes, disk_operations

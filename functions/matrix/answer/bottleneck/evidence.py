@@ -7,14 +7,12 @@ from functools import cached_property
 from matrix.samples import cloudwatch
 from matrix.storages.metrics import StorageMetrics
 from matrix.storages.models import metrics_of
+from matrix.terms.ceilings import REACHED
 from matrix.terms.documents.parts import Emulation, Params, StorageFields
 from matrix.terms.documents.result import Limit, ResultDocument
 from matrix.terms.documents.watched import CloudWatchMetrics
 from matrix.terms.findings.bottlenecks import LimitUse
 
-# A ceiling counts as reached from this share on: a workload that starts and ends never uses the last per cent of a
-# limit that is enforced by the second.
-REACHED = 0.9
 # A limit cannot be exceeded this far, so the counter counts something else: a page cache absorbed or merged the I/O.
 MAX_PLAUSIBLE = 1.2
 
