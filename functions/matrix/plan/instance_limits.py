@@ -1,6 +1,5 @@
 """Compare what instances reach their storages with: limits of their volumes, their EBS and network bandwidth."""
 
-import json
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from matrix.storages.base import STREAM_BYTES_PER_S, AttachedVolumes, Storage
 from matrix.storages.metrics import Burst
 from matrix.storages.models import AnyStorage, metrics_of
 from matrix.terms.documents.plan import PlanCell, PlanWarning
+from matrix.terms.names import canonical
 from matrix.terms.quantities import number
 from matrix.terms.sentences import MAX_NAMED, first_of
 
@@ -81,10 +81,10 @@ def storage_volumes(name: str, storage: Storage, instance_type: str, weighting: 
 def volumes_of(cells: Iterable[PlanCell]) -> list[StorageVolumes]:
     """Return the volumes of the cells of a plan; emulated storages have none."""
     cells = list(cells)
-    names = brief_names((json.dumps(cell["storage"], sort_keys=True), cell["storage"]) for cell in cells)
+    names = brief_names((canonical(cell["storage"]), cell["storage"]) for cell in cells)
     found = (
         storage_volumes(
-            names[json.dumps(cell["storage"], sort_keys=True)],
+            names[canonical(cell["storage"])],
             _STORAGE.validate_python(cell["storage"]),
             cell["fleet"]["instanceType"],
             cell["fleet"].get("bandwidthWeighting"),

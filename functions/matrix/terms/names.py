@@ -283,9 +283,9 @@ def _short(value: Any) -> str:
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
-def canonical(workload: Part) -> str:
-    """Return the key of a workload in `workload_names`."""
-    return json.dumps(workload, sort_keys=True)
+def canonical(part: Part) -> str:
+    """Return the text that equal storages, or equal workloads, of documents have in common."""
+    return json.dumps(part, sort_keys=True)
 
 
 def workload_names_of(cells: Iterable[ResultDocument]) -> dict[str, str]:

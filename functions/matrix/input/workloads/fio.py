@@ -285,8 +285,8 @@ class FioWorkload(Workload):
 
         Data that are on a device from the start are not written, and what reads them first waits until they are loaded.
         """
-        known, sharing, loading_s = self._known_of(params, storage), self._sharing(params, clients), 0.0
-        jobs = known.jobs
+        point, sharing, loading_s = self._jobs_at(params, storage), self._sharing(params, clients), 0.0
+        jobs = point.jobs
         is_there = "device" in params and storage.is_filled
         if is_there and params.get("section") in (None, *(each.name for each in self.sections[:1])):
             loading_s = sum(job.most_bytes for job in jobs) / storage.loading_bytes_per_s
@@ -300,18 +300,18 @@ class FioWorkload(Workload):
             written += moved.written
             read_requests += moved.read / job.blocks[READ]
             operations += 0.0 if job.is_merged else (moved.read + moved.written) / job.mean_block
-        laid_out, files, made, made_requests = NOTHING_LAID_OUT if is_there else known.laid_out
-        before_s = (laid_out + known.read_before_bytes) / clients.bytes_per_s(storage)
+        laid_out, files, made, made_requests = NOTHING_LAID_OUT if is_there else point.laid_out
+        before_s = (laid_out + point.read_before_bytes) / clients.bytes_per_s(storage)
         written += laid_out
         return Footprint(
             seconds=before_s + lasts_s,
-            read_bytes=known.read_before_bytes + read,
+            read_bytes=point.read_before_bytes + read,
             written_bytes=written,
-            stored_bytes=known.own_bytes + known.shared_bytes / clients.count,
+            stored_bytes=point.own_bytes + point.shared_bytes / clients.count,
             read_requests=read_requests,
             write_requests=max(files, written / PUT_PART_BYTES),
             operations=operations,
-            longest_s=before_s + known.longest_s,
+            longest_s=before_s + point.longest_s,
             making_s=clients.making_s(storage, *((0.0, made) if sharing > 1 else (made, 0.0))),
             made_bytes=made / sharing,
             made_requests=made_requests / sharing,
@@ -319,7 +319,7 @@ class FioWorkload(Workload):
 
     def laid_out_bytes(self, params: Params, storage: Storage, clients: Clients) -> tuple[float, float]:
         """Return the bytes that a fleet lays out in each repetition of a point, and a point's part of those of all."""
-        laid_out = self._known_of(params, storage).laid_out
+        laid_out = self._jobs_at(params, storage).laid_out
         once = laid_out.made_bytes * clients.count / self._sharing(params, clients)
         return laid_out.own_bytes * clients.count, once
 
@@ -331,25 +331,25 @@ class FioWorkload(Workload):
     def _sharing(params: Params, clients: Clients) -> int:
         return clients.count if "data" in params else 1
 
-    def _known_of(self, params: Params, storage: Storage) -> "_Known":
-        """Return what is known of a point before its fleet is, once for all fleets and most storages."""
+    def _jobs_at(self, params: Params, storage: Storage) -> "_PointJobs":
+        """Return the jobs of a point, read once for all fleets and most storages."""
         device_bytes = _device_bytes(params, storage)
         key = params.get("data", ""), device_bytes, *(tuple(options.items()) for options in _options_of(params))
-        if key not in self._known:
-            self._known[key] = self._read_point(params, _jobs_of(params, storage))
-        return self._known[key]
+        if key not in self._point_jobs:
+            self._point_jobs[key] = self._read_point(params, _jobs_of(params, storage))
+        return self._point_jobs[key]
 
     @cached_property
-    def _known(self) -> "dict[tuple[Any, ...], _Known]":
+    def _point_jobs(self) -> "dict[tuple[Any, ...], _PointJobs]":
         return {}
 
-    def _read_point(self, params: Params, jobs: list[FioJob]) -> "_Known":
+    def _read_point(self, params: Params, jobs: list[FioJob]) -> "_PointJobs":
         names = [(params.get("data", ""), name) for name in kept_of(jobs)]
         own = [job for job, (_, name) in zip(jobs, names, strict=True) if not name]
         # Files that are kept stay until the cell ends, others until the step does.
         kept = [(job, len(self._kept[of])) for job, of in zip(jobs, names, strict=True) if of[1]]
         own_bytes, shared_bytes = (0.0, 0.0) if self.wants_device else self._kept_bytes
-        return _Known(
+        return _PointJobs(
             jobs,
             _LaidOut(
                 own_bytes=sum(job.laid_out_bytes for job in own),
@@ -449,7 +449,7 @@ class _LaidOut(NamedTuple):
 NOTHING_LAID_OUT = _LaidOut(0.0, 0, 0.0, 0.0)
 
 
-class _Known(NamedTuple):
+class _PointJobs(NamedTuple):
     """The jobs of a point, which run together, and what they need on a fleet of any size."""
 
     jobs: list[FioJob]
