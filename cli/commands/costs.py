@@ -13,7 +13,7 @@ from cli.tables import rich_tables
 from cli.target.documents import readable
 from cli.target.place import Place
 from cli.target.run_documents import RunDocuments
-from cli.target.run_store import RunStore
+from cli.target.run_folders import RunStore
 from matrix.tables.csv_table import csv_table
 from matrix.terms.quantities import count_of, money
 

@@ -20,8 +20,7 @@ from cli.tables import verdict_table
 from cli.target import summaries
 from cli.target.documents import readable
 from cli.target.run_documents import RunDocuments
-from cli.target.run_folders import RunFolders, lasting
-from cli.target.run_store import RunStore
+from cli.target.run_folders import RunFolders, RunStore, lasting
 from cli.target.service import Execution, Service
 from cli.target.unfinished import resume_line
 from cli.target.workdir import run_folder, workdir

@@ -8,7 +8,7 @@ from cli.messages.errors import CommandError, ExitCode, UnknownRun
 from cli.target import known_runs
 from cli.target.documents import parsed, readable
 from cli.target.place import Place
-from cli.target.run_store import RunStore
+from cli.target.run_folders import RunStore
 from matrix.terms.documents.compared import BaselineDocument
 from matrix.terms.keys import BASELINE_PREFIX, baseline_key
 

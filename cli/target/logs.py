@@ -6,7 +6,7 @@ from pathlib import PurePosixPath
 
 from cli.messages.errors import UnreadableRun
 from cli.target.documents import note, readable
-from cli.target.run_store import RunStore
+from cli.target.run_folders import RunStore
 from cli.target.unzipping import MAX_ZIPPED_BYTES, Unzipped
 from matrix.run import heartbeats
 from matrix.terms.printable import printable

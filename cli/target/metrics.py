@@ -1,14 +1,15 @@
 """CloudWatch metrics that arrived after a run's analysis, read with the user's own permissions."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
+from typing import Any
 
 from cli.messages import terminal
 from cli.target import relaunched
 from cli.target.documents import readable
 from cli.target.run_documents import RunDocuments
-from cli.target.run_store import MetricPages, RunStore
+from cli.target.run_folders import RunStore
 from matrix.terms.documents.result import ResultDocument
 from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.documents.watched import CloudWatchMetrics, WatchedResources
@@ -34,7 +35,9 @@ def _is_provisional(cell: ResultDocument) -> bool:
     return "bottleneck" in cell and cell["bottleneck"]["is_provisional"]
 
 
-def _read_again(pages: MetricPages, results: Mapping[str, ResultDocument]) -> dict[str, ResultDocument]:
+def _read_again(
+    pages: Callable[..., Iterator[dict[str, Any]]], results: Mapping[str, ResultDocument]
+) -> dict[str, ResultDocument]:
     from botocore.exceptions import BotoCoreError, ClientError
 
     from matrix.answer import bottleneck

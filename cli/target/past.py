@@ -7,6 +7,7 @@ from cli.messages import terminal
 from cli.messages.errors import CommandError
 from cli.target import summaries
 from cli.target.place import Place
+from cli.target.run_folders import RunFolders
 
 if TYPE_CHECKING:
     from matrix.answer.history import KeptRun
@@ -17,13 +18,17 @@ def runs(place: Place, cell: str | None = None) -> "list[KeptRun]":
 
     For a deployment these are its newest runs, and with `cell` also all runs that measured that cell, however old.
     """
-    known = list(_read(place.store().past(cell), place))
+    known = list(_read(_names(place, cell), place))
     # scipy takes half a second to import, so `matrix --help` must not import it.
     from matrix.answer.history import KeptRun
     from matrix.published.published_comparisons import compared_rows
 
     read = [KeptRun(each.summary, each.results(), compared_rows(each.summary)) for each in known]
     return sorted(read, key=lambda run: run.summary.get("started_at") or 0.0)
+
+
+def _names(place: Place, cell: str | None) -> list[str]:
+    return place.service().past(cell) if place.is_on_aws else RunFolders().runs()
 
 
 def _read(names: list[str], place: Place) -> Iterator[summaries.FoundRun]:

@@ -12,8 +12,7 @@ from cli.messages.errors import CommandError, ExitCode, UnknownRun
 from cli.messages.explain import explain
 from cli.target import deployment, known_runs
 from cli.target.deployment import DEFAULT_STACK
-from cli.target.run_folders import RunFolders
-from cli.target.run_store import RunStore
+from cli.target.run_folders import RunFolders, RunStore
 from cli.target.service import Service
 from cli.target.workdir import run_folder, runs_folder
 from local.keeping.runs import EXECUTION

@@ -4,13 +4,12 @@ import json
 import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from cli.messages.errors import CommandError, UnreadableRun
 from cli.target import deployment, known_runs
 from cli.target.documents import ProgressRow, checked_row, note, parsed, readable
 from cli.target.run_documents import RunDocuments
-from cli.target.run_store import RunStore
 from cli.target.service import Execution, Service, plain_row
 from cli.target.workdir import run_folder, workdir
 from local.keeping import runs
@@ -41,10 +40,6 @@ class RunFolders:
     def started(self) -> Iterator[str]:
         """Yield the names of started runs, newest first, without those loaded from published or other files."""
         return (run for run in self.runs() if not is_loaded(run))
-
-    def past(self, cell: str | None) -> list[str]:  # noqa: ARG002 - one sees only in its results what a run measured
-        """Return the names of the runs that are kept here, newest first."""
-        return self.runs()
 
     def execution(self, run: str) -> Execution | None:
         """Return the execution of a run; None if it is not kept here, or was never started, such as published ones.
@@ -178,6 +173,11 @@ class RunFolders:
         shutil.rmtree((workdir() / baseline_key(name)).parent)
         if deployment.is_local_cloud_running():
             Service(deployment.running_local_cloud()).delete_baseline(name)
+
+
+# A place that holds runs: folders of this machine, or a deployment. A running local cloud is a deployment too: its
+# content is also in the folders, which outlast it.
+RunStore: TypeAlias = RunFolders | Service
 
 
 def lasting(store: RunStore) -> RunStore:

@@ -138,7 +138,7 @@ class Service:
     def past(self, cell: str | None) -> list[str]:
         """Return the names of the newest runs, and of all that measured this cell, however old."""
         newest = list(self.started())
-        return list(dict.fromkeys([*newest, *(over_runs.runs_of(self.deployment, cell, newest) if cell else [])]))
+        return list(dict.fromkeys([*newest, *(over_runs.runs_of(self.rows, cell, newest) if cell else [])]))
 
     def stop(self, run: str, cause: str) -> None:
         """Stop a run: the state machine ends at once, without its own clean-up."""
@@ -153,9 +153,9 @@ class Service:
         that only the rows that are shown are read, and paid for.
         """
         names = {f"#{column}": column for column in PROGRESS_COLUMNS}
-        rows = self._rows(
-            "PK = :run AND SK BETWEEN :first AND :last",
+        rows = self.rows(
             {":run": f"RUN#{run}", ":first": "CELL#", ":last": "PLAN"},
+            KeyConditionExpression="PK = :run AND SK BETWEEN :first AND :last",
             ProjectionExpression=", ".join(names),
             ExpressionAttributeNames=names,
         )
@@ -164,9 +164,9 @@ class Service:
 
     def point_rows(self, run: str, cell: str) -> list[PointMetrics]:
         """Return id and metrics of each of a cell's points, with their percentiles; empty before it is measured."""
-        rows = self._rows(
-            "PK = :run AND begins_with(SK, :points)",
+        rows = self.rows(
             {":run": f"RUN#{run}", ":points": f"POINT#{cell}#"},
+            KeyConditionExpression="PK = :run AND begins_with(SK, :points)",
             ProjectionExpression="#id, #metrics",
             ExpressionAttributeNames={"#id": "id", "#metrics": "metrics"},
         )
@@ -174,18 +174,18 @@ class Service:
 
     def has_open_receipt(self, run: str) -> bool:
         """Return whether a run was planned, and no sweep has completed its receipt with all its resources yet."""
-        return any(self._rows("PK = :open AND SK = :run", {":open": OPEN_RECEIPTS, ":run": run}, ConsistentRead=True))
+        values = {":open": OPEN_RECEIPTS, ":run": run}
+        return any(self.rows(values, KeyConditionExpression="PK = :open AND SK = :run", ConsistentRead=True))
 
-    def _rows(self, condition: str, values: Mapping[str, str], **query: Any) -> Iterator[dict[str, Any]]:
-        """Yield the rows whose keys meet a condition."""
+    def rows(self, values: Mapping[str, str], operation: str = "query", **asked: Any) -> Iterator[dict[str, Any]]:
+        """Yield the rows of the table that a query or a scan finds; `values` are those of its expressions."""
         pages = (
             self.deployment.client("dynamodb")
-            .get_paginator("query")
+            .get_paginator(operation)
             .paginate(
                 TableName=self.deployment.outputs["TableName"],
-                KeyConditionExpression=condition,
                 ExpressionAttributeValues={name: {"S": value} for name, value in values.items()},
-                **query,
+                **asked,
             )
         )
         return (plain_row(row) for page in pages for row in page["Items"])

@@ -10,8 +10,7 @@ from cli.target import baselines, deployment, known_runs, relaunched, unfinished
 from cli.target.documents import note, readable
 from cli.target.place import Place
 from cli.target.run_documents import RunDocuments
-from cli.target.run_folders import RunFolders
-from cli.target.run_store import RunStore
+from cli.target.run_folders import RunFolders, RunStore
 from cli.target.service import Execution, Service
 from cli.target.workdir import run_folder
 from matrix.terms.documents.result import ResultDocument

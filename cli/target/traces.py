@@ -33,16 +33,6 @@ class EventPage:
     following: str
 
 
-@dataclass(frozen=True)
-class Child:
-    """One iteration of a distributed Map, which is a separate execution."""
-
-    arn: str
-    status: str
-    item: dict[str, Any]
-    """Its input."""
-
-
 class LogLines(TypedDict):
     """Lines of a function's log, the newest last, and their source."""
 

@@ -9,7 +9,7 @@ from typing import Any, cast
 from cli.messages.errors import UnreadableRun
 from cli.target.documents import note, readable
 from cli.target.run_documents import RunDocuments
-from cli.target.run_store import RunStore
+from cli.target.run_folders import RunStore
 from cli.target.service import Execution
 from matrix.terms.documents.plan import PlanDocument
 from matrix.terms.documents.result import ResultDocument

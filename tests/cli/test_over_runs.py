@@ -5,6 +5,7 @@ from botocore.exceptions import ClientError
 from support.cli_documents import CELLS, summary_document
 
 from cli.target import deployment, over_runs
+from cli.target.service import Service
 from matrix.answer.rows import Origin, rows_of
 
 OF_2026 = 1_795_370_400.0
@@ -52,7 +53,7 @@ def test_what_no_newest_run_has_measured_is_looked_for_in_the_whole_index(stack,
     stack.start("newest")
 
     assert "forgotten" in matrix("history", CELLS[1], "--stack", "mine").stdout
-    assert over_runs.runs_of(deployment.running_local_cloud(), "no-such-cell", ["newest"]) == []
+    assert over_runs.runs_of(Service(deployment.running_local_cloud()).rows, "no-such-cell", ["newest"]) == []
 
 
 @pytest.mark.parametrize("code", ["ValidationException", "AccessDeniedException"])
@@ -61,11 +62,10 @@ def test_a_table_without_the_index_is_told_and_the_newest_runs_are_shown(stack, 
     keep(stack, "newest", 0)
     stack.start("newest")
 
-    def refuse(*_):
+    def refuse(*_, **__):
         raise ClientError({"Error": {"Code": code, "Message": "no index"}}, "Query")
-        yield
 
-    monkeypatch.setattr(over_runs._Table, "over_runs", refuse)
+    monkeypatch.setattr(Service, "rows", refuse)
 
     seen = matrix("history", CELLS[0], "--stack", "mine")
 
