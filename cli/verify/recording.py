@@ -36,8 +36,9 @@ class Recorder:
 
     def watch(self, client: Any) -> None:
         """Note each call of a client."""
-        client.meta.events.register("provide-client-params.*.*", self._note_request)
-        client.meta.events.register("after-call.*.*", self._note_response)
+        # A client is kept and asked for again: by its id a hook is registered once.
+        client.meta.events.register("provide-client-params.*.*", self._note_request, unique_id="record-request")
+        client.meta.events.register("after-call.*.*", self._note_response, unique_id="record-response")
 
     def _note_request(self, params: dict[str, Any], context: dict[str, Any], **_: Any) -> None:
         context["recorded_request"] = plain(params)

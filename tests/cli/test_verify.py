@@ -11,6 +11,7 @@ from types import SimpleNamespace
 from unittest.mock import Mock
 
 import pytest
+from botocore.hooks import HierarchicalEmitter
 from judge import definition
 from support.grants import granted
 from support.refusals import refusal, refusing
@@ -673,14 +674,15 @@ def test_two_cells_follow_each_other_on_more_vcpus_than_a_new_account_has_at_onc
 
 
 def test_a_record_has_no_id_no_address_and_no_account_but_the_same_stand_in_for_the_same_id():
-    recorder, hooks = Recorder(), {}
-    events = SimpleNamespace(register=lambda name, hook: hooks.update({name.partition(".")[0]: hook}))
-    recorder.watch(SimpleNamespace(meta=SimpleNamespace(events=events)))
+    recorder, events = Recorder(), HierarchicalEmitter()
+    for _ in range(2):  # a step asks again for the client of an earlier one
+        recorder.watch(SimpleNamespace(meta=SimpleNamespace(events=events)))
     model = SimpleNamespace(name="DescribeInstances", service_model=SimpleNamespace(service_name="ec2"))
     for _ in range(2):
         context = {}
-        hooks["provide-client-params"](params={"InstanceIds": ["i-0123456789abcdef0"]}, context=context)
-        hooks["after-call"](model=model, context=context, parsed={
+        requested = {"InstanceIds": ["i-0123456789abcdef0"]}
+        events.emit("provide-client-params.ec2.DescribeInstances", params=requested, context=context)
+        events.emit("after-call.ec2.DescribeInstances", model=model, context=context, parsed={
             "ResponseMetadata": {"RequestId": "6a7ee0b5-0000-4000-8000-000000000000"},
             "Id": "i-0123456789abcdef0", "Other": "i-0fedcba9876543210", "Ip": "10.83.4.5", "Open": "0.0.0.0/0",
             "Dns": "ec2-3-120-1-2.eu-west-1.compute.amazonaws.com",
