@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from cli.console.definition import Place, is_distributed, item_name
 from cli.console.graph_view import Traced
 from cli.console.history import Event, History
-from cli.console.sources import Source
 from cli.target.service import Execution
+from cli.target.traces import Traces
 
 # Pages of 1,000 events that one poll reads of one history. Long histories come in parts, so the page appears soon.
 PAGES_AT_ONCE = 5
@@ -23,7 +23,7 @@ class Reader:
     """Token of the next page during the first reading."""
     has_caught_up: bool = False
 
-    def read(self, source: Source) -> None:
+    def read(self, source: Traces) -> None:
         """Read new events.
 
         At first it reads forward, some pages at a time. Step Functions has no token to continue after the last event,
@@ -35,17 +35,17 @@ class Reader:
             self._catch_up(source)
             return
         unread: list[Event] = []
-        page = source.traces.events(self.arn, newest_first=True)
+        page = source.events(self.arn, newest_first=True)
         while True:
             unread += [event for event in page.events if event["id"] > self.history.last_id]
             if not page.following or not page.events or page.events[-1]["id"] <= self.history.last_id + 1:
                 break
-            page = source.traces.events(self.arn, page.following, newest_first=True)
+            page = source.events(self.arn, page.following, newest_first=True)
         self.history.feed(sorted(unread, key=lambda event: int(event["id"])))
 
-    def _catch_up(self, source: Source) -> None:
+    def _catch_up(self, source: Traces) -> None:
         for _ in range(PAGES_AT_ONCE):
-            page = source.traces.events(self.arn, self.following)
+            page = source.events(self.arn, self.following)
             self.history.feed(page.events)
             self.following = page.following
             if not page.following:
@@ -60,11 +60,11 @@ class Histories:
     children: dict[str, tuple[str, Reader]] = field(default_factory=dict)
     """By ARN: the item, and its history."""
 
-    def read(self, source: Source, execution: Execution) -> None:
+    def read(self, source: Traces, execution: Execution) -> None:
         """Read the new events of each history that has not ended."""
         self.parent.read(source)
         if any(map(self._is_distributed, self.parent.history.root.states)):
-            for arn, _ in source.traces.children(execution.run):
+            for arn, _ in source.children(execution.run):
                 if arn not in self.children:
                     self.children[arn] = self._item(source, arn), Reader(arn)
         for _, reader in self.children.values():
@@ -74,9 +74,9 @@ class Histories:
         place = self.places.get(state)
         return place is not None and is_distributed(place["state"])
 
-    def _item(self, source: Source, arn: str) -> str:
+    def _item(self, source: Traces, arn: str) -> str:
         keys = [item_name(place["state"]) for place in self.places.values() if is_distributed(place["state"])]
-        item = source.traces.item(arn)
+        item = source.item(arn)
         return next((str(item[key]) for key in keys if key in item), arn)
 
     @property

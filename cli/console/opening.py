@@ -124,17 +124,14 @@ def opened(
     # for.
     from cli.console.admission import Admission
     from cli.console.server import Console, Handler, Server, new_token
-    from cli.console.sources import Source
     from cli.console.stopping import AsCtrlC, OwnStop
     from cli.target.traces import Traces
 
     stop = OwnStop(service)
     as_ctrl_c = AsCtrlC(run, stop) if is_own else None
-    deployed = service.deployment
-    source = Source(service, Traces(deployed), deployed.environment, deployed.flag)
     with Server(("127.0.0.1", 0), Handler) as server:
         admission = Admission(server.server_port, new_token())
-        server.console = Console(source, run, as_ctrl_c or stop, admission, plan)
+        server.console = Console(Traces(service.deployment), run, as_ctrl_c or stop, admission, plan)
         threading.Thread(target=server.serve_forever, name="console", daemon=True).start()
         address = f"http://127.0.0.1:{server.server_port}/#token={admission.token}"
         terminal.print_wrapped(terminal.stderr(), f"See it in the browser: {address}")

@@ -16,7 +16,6 @@ from cli.console.fleet_view import fleet
 from cli.console.graph_view import graph, state_view
 from cli.console.histories import Histories, Reader
 from cli.console.matrix_view import Layout
-from cli.console.sources import Source
 from cli.follow import progress
 from cli.follow.progress import RunProgress
 from cli.follow.spending import describe_spending, money, spent
@@ -25,6 +24,7 @@ from cli.messages.explain import explain
 from cli.target.documents import ProgressRow
 from cli.target.run_documents import RunDocuments
 from cli.target.service import Execution
+from cli.target.traces import Traces
 from matrix.terms.consoles import execution_address
 from matrix.terms.documents.plan import PlanDocument
 from matrix.terms.documents.result import PointMetrics
@@ -70,7 +70,7 @@ class _Seen:
 class RunLook:
     """Cached state of one run. Threads may call it at the same time; one of them polls."""
 
-    source: Source
+    source: Traces
     run: str
     plan: PlanDocument | None = None
     """The plan of a run that this command starts; it is shown before the first poll."""
@@ -95,7 +95,7 @@ class RunLook:
 
     def __post_init__(self) -> None:
         """Start with the default period."""
-        self._period_s = POLL_EVERY_S[self.source.environment]
+        self._period_s = POLL_EVERY_S[self.source.deployment.environment]
         self._boards = Boards(self.run)
         if self.plan:
             self._layout = Layout(self.plan)
@@ -132,17 +132,17 @@ class RunLook:
                     raise
                 self._trouble = explain(error).message
             else:
-                self._period_s, self._trouble = POLL_EVERY_S[self.source.environment], ""
+                self._period_s, self._trouble = POLL_EVERY_S[self.source.deployment.environment], ""
                 self._next_at = self.clock() + self._period_s
 
     def _look(self) -> None:
         # Read the execution first: rows read after its end are final.
-        execution = self.source.commands.execution(self.run)
-        rows = self.source.commands.progress_rows(self.run)
-        if not self._has_plan and (plan := RunDocuments(self.source.commands, self.run).plan()):
+        execution = self.source.execution(self.run)
+        rows = self.source.progress_rows(self.run)
+        if not self._has_plan and (plan := RunDocuments(self.source, self.run).plan()):
             self._layout, self._has_plan = Layout(plan), True
         if self._histories is None:
-            self._definition = self.source.traces.definition(self.run)
+            self._definition = self.source.definition(self.run)
             self._histories = Histories(places(self._definition), Reader(execution.arn))
         self._histories.read(self.source, execution)
         now = progress.read(rows, self._layout.plan if self._layout else None, execution)
@@ -154,7 +154,7 @@ class RunLook:
 
     def _read_fleets(self, now: RunProgress) -> None:
         """Poll the fleets of running cells, whose steps and rates the matrix shows."""
-        every_s = BOARD_EVERY_S[self.source.environment]
+        every_s = BOARD_EVERY_S[self.source.deployment.environment]
         for cell in [each for each in now.cells if each.state in ("waiting", "running")][:MAX_BOARDS]:
             if self._fleets.get(cell.id, (-math.inf, None))[0] + every_s <= self.clock():
                 self._poll_fleet(cell.id, now)
@@ -162,12 +162,12 @@ class RunLook:
     def _read_points(self, now: RunProgress) -> None:
         unread = [cell.id for cell in now.cells if cell.state == "measured" and cell.id not in self._points]
         for cell in unread[:POINTS_AT_ONCE]:
-            self._points[cell] = self.source.commands.point_rows(self.run, cell)
+            self._points[cell] = self.source.point_rows(self.run, cell)
 
     def _read_ends(self) -> None:
         """Read the receipt and the report of a run that has ended. A sweep may complete the receipt later."""
         try:
-            receipt = RunDocuments(self.source.commands, self.run).receipt()
+            receipt = RunDocuments(self.source, self.run).receipt()
         except UnreadableRun:
             receipt = None
         if receipt and receipt["sweep"]:
@@ -175,7 +175,7 @@ class RunLook:
             self._receipt = receipt_sentence(receipt)
             self._paid_usd = receipt["totals"]["resources_usd"] + receipt["totals"]["metered_usd"]
         if not self._has_report:
-            self._has_report = any(name == "" for name, _ in self.source.traces.listing(self.run, "report.html"))
+            self._has_report = any(name == "" for name, _ in self.source.listing(self.run, "report.html"))
 
     # --- showing ------------------------------------------------------------------------------------------------------
 
@@ -248,17 +248,21 @@ class RunLook:
             cost = money(self._paid_usd)  # the budget settles usage-based costs at their maximum
         budget = next((row.get("budget_usd") for row in seen.rows if row.get("SK") == "PLAN"), None)
         states = [cell.state for cell in seen.progress.cells]
+        left = seen.progress.left_s(now)
+        place = ""
+        if plan and is_known and self.source.is_here:
+            place = ENVIRONMENT_NOTES.get(plan.get("environment", ""), LOCAL_NOTE)
         return {
             "run": self.run,
-            "environment": self.source.environment,
+            "environment": self.source.deployment.environment,
             "status": execution.status,
             "problem": execution.reason[:2000],
             "cells": len(states),
             "counts": {state: states.count(state) for state in dict.fromkeys(states)},
             "fraction": round(seen.progress.fraction(now), 4),
             "elapsed": rough_duration(seen.progress.elapsed_s(now)) if is_known else "",
-            "left": "" if stop["state"] != "no" else describe_time_left(seen.progress.left_s(now)),
-            "place": describe_place(self.source.environment, plan.get("environment", "")) if plan and is_known else "",
+            "left": "" if left is None or stop["state"] != "no" else f"about {rough_duration(left)} left",
+            "place": place,
             "spent": cost,
             "expected": money(plan["totals"]["cost_usd"]["expected"])
             if plan and not is_over and self._paid_usd is None
@@ -279,14 +283,14 @@ class RunLook:
         return f"matrix run --resume {self.run} {self.source.flag}".strip()
 
     def _links(self, arn: str) -> list[Link]:
-        if self.source.environment == "local":
+        if self.source.is_here:
             return []
         links: list[Link] = [{"words": "this run", "address": execution_address(arn)}]
         children = self._histories.children.items() if self._histories else []
         return links + [{"words": item, "address": execution_address(child)} for child, (item, _) in children]
 
     def _address(self, arn: str) -> str:
-        return "" if self.source.environment == "local" else execution_address(arn)
+        return "" if self.source.is_here else execution_address(arn)
 
     def _fleet(self, cell: str, seen: _Seen) -> Fleet | None:
         """Return the fleet of a cell, polled as often as the run."""
@@ -315,16 +319,3 @@ class RunLook:
         known = fleet(planned, board, self.clock(), has_ended=is_over, was_stopped=was_stopped)
         self._fleets[cell] = self.clock(), known
         return known
-
-
-# --- the header: where a run is, and its remaining time ---------------------------------------------------------------
-
-
-def describe_place(environment: str, planned_for: str) -> str:
-    """Return the warning that figures are not of AWS; empty on AWS. `planned_for`: the plan's environment, or ""."""
-    return "" if environment == "aws" else ENVIRONMENT_NOTES.get(planned_for, LOCAL_NOTE)
-
-
-def describe_time_left(seconds: float | None) -> str:
-    """Format the remaining time of a run."""
-    return "" if seconds is None else f"about {rough_duration(seconds)} left"

@@ -18,10 +18,10 @@ from typing_extensions import TypedDict
 
 from cli.console.admission import HEADERS, PAGE_POLICY, REPORT_POLICY, Admission, Refused
 from cli.console.polling import RunLook, Wanted
-from cli.console.sources import Source
 from cli.console.stopping import Stop
 from cli.messages.errors import CommandError, UnknownRun
 from cli.messages.explain import explain
+from cli.target.traces import Traces
 from cli.target.unzipping import MAX_ZIPPED_BYTES, Unzipped
 from local.programs import peers
 from matrix.terms.documents.plan import PlanDocument
@@ -38,7 +38,7 @@ LONGEST_ORDER_BYTES = 10_000
 class Console:
     """The served runs of a deployment."""
 
-    source: Source
+    source: Traces
     run: str
     """Shown first; empty for the newest."""
     stop: Stop
@@ -59,7 +59,7 @@ class Console:
 
     def runs(self) -> list[str]:
         """Return the runs of the deployment, newest first."""
-        listed = [execution.run for execution in self.source.commands.executions(SHOWN_RUNS)]
+        listed = [execution.run for execution in self.source.executions(SHOWN_RUNS)]
         return listed if not self.plan or self.run in listed else [self.run, *listed]
 
     def answer(self, path: str, query: dict[str, str]) -> Any:
@@ -80,7 +80,7 @@ class Console:
             report = f"/report/{self.admission.report_key(run)}/{quote(run)}"
             return self.look(run).view(wanted, self.stop.view(run), report)
         if path == "/api/function-log":
-            return self.source.traces.log_lines(query["function"], float(query["since"]), float(query["until"]))
+            return self.source.log_lines(query["function"], float(query["since"]), float(query["until"]))
         if path == "/api/instance-log":
             return instance_lines(self.source, run, query["cell"], query["instance"])
         raise LookupError(path)
@@ -99,7 +99,7 @@ class Console:
         run = unquote(run)
         if not secrets.compare_digest(key.encode(), self.admission.report_key(run).encode()):
             raise Refused("This is not the address of a report.")
-        stored = self.source.commands.content(run, "report.html")
+        stored = self.source.content(run, "report.html")
         if stored is None:
             raise LookupError(path)
         return stored
@@ -228,12 +228,12 @@ class InstanceLog(TypedDict):
     note: str
 
 
-def instance_lines(source: Source, run: str, cell: str, instance: str) -> InstanceLog:
+def instance_lines(source: Traces, run: str, cell: str, instance: str) -> InstanceLog:
     """Return the last lines of an instance's log. It uploads one when it ends."""
     below = f"cells/{cell}/instances/"
-    names = [name for name, _ in source.traces.listing(run, below)]
+    names = [name for name, _ in source.listing(run, below)]
     name = next((name for name in names if name.partition("/")[0].endswith(f":{instance}") and _is_log(name)), None)
-    stored = source.commands.content(run, f"{below}{name}", MAX_ZIPPED_BYTES + 1) if name else None
+    stored = source.content(run, f"{below}{name}", MAX_ZIPPED_BYTES + 1) if name else None
     if stored is None:
         return {"lines": [], "note": "an instance uploads its log when it ends"}
     unzipped, number = Unzipped(stored), 0

@@ -3,7 +3,6 @@
 import os
 import signal
 import threading
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
@@ -92,27 +91,22 @@ class AsCtrlC:
     """The command's messages about the stopped run."""
     has_ended: bool = False
     """Whether the command has finished its clean-up."""
-    _is_asked: bool = False
-    interrupt: Callable[[], None] = lambda: os.kill(os.getpid(), signal.SIGINT)
+    is_asked: bool = False
+    """Whether the button was pressed for the run that this process follows."""
 
     def start(self, run: str) -> None:
         """Send the signal once."""
         if run != self.run:
             self.others.start(run)
-        elif not self._is_asked:
-            self._is_asked = True
-            self.interrupt()
-
-    @property
-    def is_asked(self) -> bool:
-        """Return whether the button was pressed for the run that this process follows."""
-        return self._is_asked
+        elif not self.is_asked:
+            self.is_asked = True
+            os.kill(os.getpid(), signal.SIGINT)
 
     def view(self, run: str) -> StopView:
         """Return the progress of the command's stop."""
         if run != self.run:
             return self.others.view(run)
-        if not self._is_asked:
+        if not self.is_asked:
             return {"state": "no", "lines": []}
         state: Literal["stopped", "stopping"] = "stopped" if self.has_ended else "stopping"
         return {"state": state, "lines": list(self.lines)}

@@ -102,12 +102,8 @@ class FleetHeartbeats:
     service: Service
     run: str
     plan: PlanDocument | None
-    _reader: HeartbeatReader = field(init=False)
+    _reader: HeartbeatReader = field(default_factory=HeartbeatReader)
     _next_at: float = 0.0
-
-    def __post_init__(self) -> None:
-        """Begin without heartbeats."""
-        self._reader = HeartbeatReader(self.run)
 
     def added_to(self, progress: RunProgress) -> RunProgress:
         """Return the progress with what the heartbeats of its first running cells say."""
@@ -128,7 +124,7 @@ class FleetHeartbeats:
 
     def _read(self, cell: CellProgress, now: float) -> None:
         listing = list(Traces(self.service.deployment).listing(self.run, f"cells/{cell.id}/instances/"))
-        self._reader.read(self.service, cell.id, listing, cell.steps or 0, now)
+        self._reader.read(self.service, self.run, cell.id, listing, cell.steps or 0, now)
 
 
 def _with_heartbeats(cell: CellProgress, planned: PlanCell, heartbeats: Heartbeats, now: float) -> CellProgress:

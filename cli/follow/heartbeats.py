@@ -208,13 +208,12 @@ def judged_by(cell: PlanCell) -> str:
 class HeartbeatReader:
     """The heartbeats of a run's cells, each read once."""
 
-    run: str
     cells: dict[str, Heartbeats] = field(default_factory=dict)
     _read_at: dict[str, float] = field(default_factory=dict)
     """Time of each object that was read last."""
 
     def read(
-        self, service: Service, cell: str, listing: Sequence[tuple[str, float]], steps: int, now: float
+        self, service: Service, run: str, cell: str, listing: Sequence[tuple[str, float]], steps: int, now: float
     ) -> Heartbeats:
         """Read the new heartbeats of the fleet's first instances. `listing`: names below `instances/`, and times."""
         into = self.cells.setdefault(cell, Heartbeats())
@@ -222,7 +221,7 @@ class HeartbeatReader:
         names = [(f"{below}{name}", at) for name, at in listing if name.partition("/")[2] == HEARTBEAT][:MAX_HEARTBEATS]
         fresh = [(name, at) for name, at in names if self._read_at.get(name, 0.0) < at]
         with ThreadPoolExecutor(CONNECTIONS) as pool:
-            texts = pool.map(lambda each: service.content(self.run, each[0], heartbeats.MAX_BYTES), fresh)
+            texts = pool.map(lambda each: service.content(run, each[0], heartbeats.MAX_BYTES), fresh)
             for (name, at), text in zip(fresh, texts, strict=True):
                 self._read_at[name] = at
                 heartbeat = heartbeats.parse(text or b"", now, steps)

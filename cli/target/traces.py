@@ -8,8 +8,7 @@ from typing import Any
 
 from typing_extensions import TypedDict
 
-from cli.target.deployment import Deployment
-from cli.target.service import execution_arn
+from cli.target.service import Service, execution_arn
 from cli.target.workdir import workdir
 from matrix.terms.printable import printable
 
@@ -41,10 +40,8 @@ class LogLines(TypedDict):
 
 
 @dataclass(frozen=True)
-class Traces:
-    """The read-only view of a run in a deployment, for the console."""
-
-    deployment: Deployment
+class Traces(Service):
+    """A deployment as the console sees it: what commands show, and these sources."""
 
     def definition(self, run: str) -> dict[str, Any]:
         """Return the definition with which a run was started: the stack may have been updated since."""
@@ -112,10 +109,6 @@ class Traces:
             return {"group": str(path), "lines": []}
         lines = path.read_text(errors="replace").splitlines()
         return {"group": str(path), "lines": [line for line in lines if since - GRAIN_S <= _said_at(line) <= until]}
-
-    @property
-    def _states(self) -> Any:
-        return self.deployment.client("stepfunctions")
 
 
 def _said_at(line: str) -> float:

@@ -45,7 +45,7 @@ def served(source, run, stop=None):
 @pytest.fixture(scope="module")
 def address():
     """A console of a run in which one cell was measured at the third attempt and one failed."""
-    with served(PlayedRun(recorded("failed_and_retried")).source, RUN) as at:
+    with served(PlayedRun(recorded("failed_and_retried")), RUN) as at:
         yield at
 
 
@@ -121,7 +121,7 @@ def test_nobody_is_kept_out_by_colours_names_order_or_width(chromium, address, l
 def test_stop_asks_first_and_escape_is_no(chromium):
     played = PlayedRun(recorded("failed_and_retried"))
     played.until = played.record["execution"]["ended_at"] - 10
-    with served(played.source, RUN) as at, opened(chromium, at) as console:
+    with served(played, RUN) as at, opened(chromium, at) as console:
         page = console.page
         page.get_by_role("button", name="Stop …").click()
         expect(page.get_by_role("dialog")).to_be_visible()
@@ -172,7 +172,7 @@ def test_hostile_texts_stay_texts(chromium):
         if name.endswith("log.gz"):
             record["documents"][name] = [HOSTILE]
 
-    with served(PlayedRun(record).source, RUN) as at, opened(chromium, at) as console:
+    with served(PlayedRun(record), RUN) as at, opened(chromium, at) as console:
         page = console.page
         expect(page.locator("td.failed, td.alone").first).to_be_visible()
         expect(page.locator("tbody th")).to_contain_text("<img src=x onerror=alert(1)>")
@@ -190,7 +190,7 @@ def test_hostile_texts_stay_texts(chromium):
 
 def test_a_hundred_cells_of_two_hundred_instances_are_drawn_within_a_tenth_of_a_second(chromium):
     run = large()
-    with served(run.source, LARGE) as at, opened(chromium, at) as console:
+    with served(run, LARGE) as at, opened(chromium, at) as console:
         page = console.page
         expect(page.locator(".heat tbody tr")).to_have_count(10)
         expect(page.locator(".square")).to_have_count(INSTANCES)
@@ -216,7 +216,7 @@ def test_a_hundred_cells_of_two_hundred_instances_are_drawn_within_a_tenth_of_a_
 def test_on_a_phone_the_command_to_go_on_can_be_copied_and_the_receipt_read(chromium, is_stopped):
     played = stopped_run() if is_stopped else PlayedRun(recorded("failed_and_retried"))
     look = {"viewport": PHONE, "permissions": ["clipboard-read", "clipboard-write"]}
-    with served(played.source, RUN) as at, opened(chromium, at, **look) as console:
+    with served(played, RUN) as at, opened(chromium, at, **look) as console:
         page = console.page
         code = page.locator("#end code")
         expect(code).to_be_visible()
@@ -230,7 +230,7 @@ def test_on_a_phone_the_command_to_go_on_can_be_copied_and_the_receipt_read(chro
 
 def test_charts_are_saved_as_numbers_drawing_and_picture(chromium):
     run = large()
-    with served(run.source, LARGE) as at, opened(chromium, at) as console:
+    with served(run, LARGE) as at, opened(chromium, at) as console:
         page = console.page
         console.go(f"view=fleet&cell={run.at}")
         expect(page.locator(".strip").nth(2)).to_be_visible()
@@ -267,7 +267,7 @@ def stopped_run():
 
 def test_a_stopped_run_is_stopped_everywhere_and_says_how_to_go_on(chromium):
     stop = AsCtrlC(RUN, NoStop(), ["deleted: instance i-1, volume vol-2"], has_ended=True, _is_asked=True)
-    with served(stopped_run().source, RUN, stop) as at, opened(chromium, at) as console:
+    with served(stopped_run(), RUN, stop) as at, opened(chromium, at) as console:
         page = console.page
         expect(page.locator("#facts")).to_contain_text("■ stopped")
         expect(page.locator(".heat td.stopped b")).to_have_text("■ stopped")
@@ -282,7 +282,7 @@ def test_a_stopped_run_is_stopped_everywhere_and_says_how_to_go_on(chromium):
 
 def test_a_fleet_that_runs_is_drawn_by_the_second_with_axes_from_zero(chromium):
     run = large()
-    with served(run.source, LARGE) as at, opened(chromium, at) as console:
+    with served(run, LARGE) as at, opened(chromium, at) as console:
         page = console.page
         for view in ("matrix", "fleet"):
             console.go(f"view={view}&cell={run.at}")

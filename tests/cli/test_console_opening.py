@@ -9,8 +9,16 @@ import typer
 
 from cli.console import opening
 from cli.messages.errors import CommandError, ExitCode
+from cli.target.deployment import Deployment
+from cli.target.service import Service
 
-SERVICE = SimpleNamespace(deployment=SimpleNamespace(environment="local", flag="--local"), executions=lambda limit: [])
+SERVICE = Service(Deployment("local", "s", "us-east-1", None))
+
+
+@pytest.fixture(autouse=True)
+def no_runs(monkeypatch):
+    """A deployment without any run."""
+    monkeypatch.setattr(Service, "executions", lambda *_: [])
 
 
 def test_without_web_nothing_is_served(capsys):
@@ -89,12 +97,13 @@ def test_who_has_pressed_ctrl_c_in_the_terminal_need_not_press_it_again(capsys):
     assert "stays" not in capsys.readouterr().err
 
 
-def test_stop_in_the_page_interrupts_the_command_once_as_ctrl_c_does():
+def test_stop_in_the_page_interrupts_the_command_once_as_ctrl_c_does(monkeypatch):
     from cli.console.stopping import AsCtrlC
 
     signals = []
     others = SimpleNamespace(start=signals.append, view=lambda run: {"state": "no", "lines": []})
-    stop = AsCtrlC("mine", others, interrupt=lambda: signals.append("SIGINT"))
+    monkeypatch.setattr("os.kill", lambda _, number: signals.append(number.name))
+    stop = AsCtrlC("mine", others)
 
     assert stop.view("mine")["state"] == "no"
     stop.start("mine")

@@ -18,7 +18,7 @@ RUN = "red2"
 def served():
     """A console of a recorded run, and how to ask it."""
     stop, played = NoStop(), PlayedRun(recorded("failed_and_retried"))
-    with serving(played.source, RUN, stop) as console:
+    with serving(played, RUN, stop) as console:
         host, bearer = f"127.0.0.1:{console.admission.port}", f"Bearer {console.admission.token}"
 
         def ask(path, method="GET", body=None, **headers):

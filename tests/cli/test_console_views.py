@@ -49,7 +49,7 @@ def seen(played, at=None, **wanted):
     """A look at a moment of the run, by default after its end."""
     played.until = at or float("inf")
     now = at or played.record["execution"]["ended_at"] + 5
-    return shown_by(RunLook(played.source, RUN, clock=lambda: now), **wanted)
+    return shown_by(RunLook(played, RUN, clock=lambda: now), **wanted)
 
 
 def cells_in(matrix):
@@ -131,12 +131,12 @@ def test_an_instance_log_is_shown_without_control_characters(played):
     played.record["documents"][name] = ["\x1b[2Jmounted", *[f"line {number}" for number in range(600)]]
     instance = name.split("/")[3].rpartition(":")[2]
 
-    log = instance_lines(played.source, RUN, GOOD, instance)
+    log = instance_lines(played, RUN, GOOD, instance)
 
     assert log["lines"][-1] == "line 599"
     assert len(log["lines"]) == 500
-    assert "\x1b" not in "".join(instance_lines(played.source, RUN, GOOD, instance)["lines"])
-    assert instance_lines(played.source, RUN, GOOD, "i-other")["lines"] == []
+    assert "\x1b" not in "".join(instance_lines(played, RUN, GOOD, instance)["lines"])
+    assert instance_lines(played, RUN, GOOD, "i-other")["lines"] == []
 
 
 # --- reading bit by bit ----------------------------------------------------------------------------------------------
@@ -146,24 +146,24 @@ def test_a_look_reads_only_what_is_new_and_an_ended_history_never_again(played):
     arn, events = max(played.record["histories"].items(), key=lambda entry: len(entry[1]))
     reader = Reader(arn)
     played.until = events[120]["timestamp"]
-    reader.read(played.source)
+    reader.read(played)
     played.asked.clear()
 
     played.until = events[130]["timestamp"]
-    reader.read(played.source)
+    reader.read(played)
     assert len(played.asked) == 1  # one page, of the newest
 
     played.until = float("inf")
-    reader.read(played.source)
+    reader.read(played)
     played.asked.clear()
-    reader.read(played.source)
+    reader.read(played)
     assert played.asked == []
 
 
 def test_looking_is_done_once_a_period_however_many_pages_ask(played):
     played.until = entered(played, "Wait for fleet") + 0.01
     clock = [played.until]
-    look = RunLook(played.source, RUN, clock=lambda: clock[0])
+    look = RunLook(played, RUN, clock=lambda: clock[0])
     look.look()
     played.asked.clear()
 
@@ -185,7 +185,7 @@ def test_a_look_that_is_throttled_comes_ever_more_seldom_and_says_why(played):
         return usual(run)
 
     played.execution = execution
-    look = RunLook(played.source, RUN, clock=lambda: clock[0])
+    look = RunLook(played, RUN, clock=lambda: clock[0])
     look.look()
     is_throttled[0] = True
     pauses = []
@@ -401,8 +401,8 @@ def test_a_heartbeat_is_read_once_and_only_its_first_part(played):
     played.content = content
     played.listing = lambda run, below: [("R:i-1/heartbeat", 50.0)] if below.endswith("instances/") else []
     boards = Boards(RUN)
-    board = boards.look(played.source, GOOD, 8, 1000.0)
-    boards.look(played.source, GOOD, 8, 1000.0)
+    board = boards.look(played, GOOD, 8, 1000.0)
+    boards.look(played, GOOD, 8, 1000.0)
 
     assert asked == [(name, heartbeats.MAX_BYTES)]
     assert board.step() == 2
@@ -437,7 +437,7 @@ def test_after_a_stop_nothing_runs_and_nothing_has_failed(planned):
 def test_a_page_shows_the_plan_at_once_and_no_figure_that_it_does_not_know(played, planned):
     played.until = entered(played, "Poll fleet")
     now = [played.until]
-    look = RunLook(played.source, RUN, planned, lambda: now[0])
+    look = RunLook(played, RUN, planned, lambda: now[0])
     document = shown_by(look)
 
     known = [document["header"][name] for name in ("status", "elapsed", "left", "spent", "resume", "receipt")]

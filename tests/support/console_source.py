@@ -11,11 +11,11 @@ from typing import Any
 
 from cli.console.admission import Admission
 from cli.console.server import Console, Handler, Server, new_token
-from cli.console.sources import Source
 from cli.console.stopping import Stop
 from cli.messages.errors import UnknownRun
+from cli.target.deployment import Deployment
 from cli.target.service import Execution, plain_row
-from cli.target.traces import EventPage, LogLines
+from cli.target.traces import EventPage, LogLines, Traces
 
 RECORDS = Path(__file__).parents[1] / "cli" / "recorded_runs"
 
@@ -40,7 +40,7 @@ class NoStop:
 
 
 @contextmanager
-def serving(source: Source, run: str, stop: Stop) -> Iterator[Console]:
+def serving(source: Traces, run: str, stop: Stop) -> Iterator[Console]:
     """A console that answers on a free port."""
     with Server(("127.0.0.1", 0), Handler) as server:
         server.console = Console(source, run, stop, Admission(server.server_port, new_token()))
@@ -51,17 +51,14 @@ def serving(source: Source, run: str, stop: Stop) -> Iterator[Console]:
 
 @dataclass
 class PlayedRun:
-    """A record as both halves of the service layer; `until` selects the run's state at that time (epoch s)."""
+    """A record as a deployment; `until` selects the run's state at that time (epoch s)."""
 
     record: dict[str, Any]
     until: float = float("inf")
     asked: list[tuple[str, ...]] = field(default_factory=list)
     page: int = 50
-
-    @property
-    def source(self) -> Source:
-        """The record as a source."""
-        return Source(self, self, "local", "--local")
+    deployment = Deployment("local", "s", "eu-central-1", None)
+    is_here, flag = True, "--local"
 
     def execution(self, run: str) -> Execution:
         if run != self.record["run"]:
