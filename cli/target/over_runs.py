@@ -51,7 +51,6 @@ def _searched(rows: Rows, cell: str) -> set[str]:
     """Return the keys of all cells whose id begins with `cell`."""
     found = rows(
         {":cell": cell},
-        "scan",
         IndexName=INDEX,
         FilterExpression="begins_with(cell, :cell)",
         ProjectionExpression="cell_key",

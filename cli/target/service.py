@@ -177,16 +177,17 @@ class Service:
         values = {":open": OPEN_RECEIPTS, ":run": run}
         return any(self.rows(values, KeyConditionExpression="PK = :open AND SK = :run", ConsistentRead=True))
 
-    def rows(self, values: Mapping[str, str], operation: str = "query", **asked: Any) -> Iterator[dict[str, Any]]:
-        """Yield the rows of the table that a query or a scan finds; `values` are those of its expressions."""
-        pages = (
-            self.deployment.client("dynamodb")
-            .get_paginator(operation)
-            .paginate(
-                TableName=self.deployment.outputs["TableName"],
-                ExpressionAttributeValues={name: {"S": value} for name, value in values.items()},
-                **asked,
-            )
+    def rows(self, values: Mapping[str, str], **asked: Any) -> Iterator[dict[str, Any]]:
+        """Yield the rows of the table that a query finds, or a scan without a condition on keys.
+
+        `values` are those of its expressions.
+        """
+        table = self.deployment.client("dynamodb")
+        is_query = "KeyConditionExpression" in asked
+        pages = (table.get_paginator("query") if is_query else table.get_paginator("scan")).paginate(
+            TableName=self.deployment.outputs["TableName"],
+            ExpressionAttributeValues={name: {"S": value} for name, value in values.items()},
+            **asked,
         )
         return (plain_row(row) for page in pages for row in page["Items"])
 
