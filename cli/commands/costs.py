@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from cli.inputs import options
+from cli.inputs.options import Format
 from cli.messages import terminal
 from cli.tables import rich_tables
 from cli.target.documents import readable
@@ -24,12 +24,6 @@ if TYPE_CHECKING:
 
 # For a year of nightly runs: two documents each, 20 ms per document.
 READ_AT_ONCE = 8
-
-
-class Format(StrEnum):
-    TABLE = "table"
-    JSON = "json"
-    CSV = "csv"
 
 
 def costs(

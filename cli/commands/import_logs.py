@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cli.inputs import imported_files, options
-from cli.inputs.imported_files import Format
+from cli.inputs.options import Format
 from cli.messages.errors import CommandError, ExitCode
 from matrix.tables.logs_tables import phases_table
 

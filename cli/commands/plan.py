@@ -1,14 +1,13 @@
 """`matrix plan`: resources, steps and costs of a matrix. Calls no AWS, except for `--region all`."""
 
 import json
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from cli.inputs import options, planning
-from cli.inputs.options import AsJson, MatrixFile
+from cli.inputs.options import AsJson, Format, MatrixFile
 from cli.messages import terminal
 from cli.messages.errors import CommandError, ExitCode
 from cli.tables import plan_tables
@@ -18,12 +17,6 @@ if TYPE_CHECKING:
     from cli.tables.region_tables import RegionsDocument
 
 ALL_REGIONS = "all"
-
-
-class Format(StrEnum):
-    TABLE = "table"
-    JSON = "json"
-    CSV = "csv"
 
 
 def plan(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Protocol, TypeVar
 
 import typer
 
+from cli.inputs.options import Format
 from cli.messages import terminal
 from cli.messages.errors import CommandError, ExitCode
 from cli.tables import rich_tables
@@ -27,14 +28,6 @@ Read = TypeVar("Read")
 MAX_FILE_BYTES = 32 * 1024 * 1024
 # The first bytes of compressed files, and what decompresses them.
 COMPRESSED = {b"\x28\xb5\x2f\xfd": "zstd -d", b"\x1f\x8b": "gunzip", b"\xfd7zXZ": "unxz", b"BZh": "bunzip2"}
-
-
-class Format(StrEnum):
-    """How the rows are written."""
-
-    TABLE = "table"
-    JSON = "json"
-    CSV = "csv"
 
 
 class Several(StrEnum):

@@ -1,5 +1,6 @@
 """The options that several commands share, so that they read the same everywhere."""
 
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -64,6 +65,14 @@ Verbose = Annotated[
     bool, typer.Option("--verbose", help="Print a line for each change of state instead of the live view.")
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON on stdout, for scripts; progress goes to stderr.")]
+
+
+class Format(StrEnum):
+    """How a command writes rows."""
+
+    TABLE = "table"
+    JSON = "json"
+    CSV = "csv"
 
 
 def chosen_format(format_: str, usual: str, *, as_json: bool) -> str:

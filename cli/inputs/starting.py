@@ -104,15 +104,22 @@ class Draft:
 
     def document(self, schema: str | None = None) -> MatrixFields:
         """Return the matrix; `schema` is the file that it names as its schema."""
-        work = self.workloads or [usual_workload(self.storages)]
+        starters = {**WORKLOADS, **({COMMAND: self.own} if self.own else {})}
+        work = [
+            _element(kind, workloads.MODELS, starters) for kind in self.workloads or [usual_workload(self.storages)]
+        ]
         machine = self.instance_type or usual_instance_type(self.storages)
-        made = document(self.name, self.storages, work, machine, self.counts, self.repetitions)
-        if self.own:
-            made["workload"] = [
-                {"type": COMMAND, **self.own} if part["type"] == COMMAND else part for part in made["workload"]
-            ]
-        made |= {"workload": [self.given]} if self.given else {}
-        return {"$schema": f"./{schema}", **made} if schema else made
+        return {
+            **({"$schema": f"./{schema}"} if schema else {}),
+            "name": self.name,
+            "storage": [
+                _element(kind, MODELS, {name: model.traits.starter for name, model in MODELS.items()})
+                for kind in self.storages
+            ],
+            "workload": [self.given] if self.given else work,
+            "fleet": [{"instanceType": machine, "count": self.counts if len(self.counts) > 1 else self.counts[0]}],
+            "repetitions": self.repetitions,
+        }
 
     def problems(self, part: str, answer: Any) -> list[str]:
         """Return the problems of one answer, each with its fix; problems of earlier answers are not repeated."""
@@ -134,21 +141,6 @@ def of_job_file(job_file: str) -> tuple[Part, list[str]]:
     return {"type": "fio", **device, "jobFile": f"{kept.strip()}\n"}, left_out
 
 
-def document(
-    name: str, kinds: Iterable[str], work: Iterable[str], instance_type: str, counts: list[int], repetitions: int
-) -> MatrixFields:
-    """Return a matrix of these storages and workloads; a type that does not exist is left to the checks."""
-    return {
-        "name": name,
-        "storage": [
-            _element(kind, MODELS, {name: {**model.traits.starter} for name, model in MODELS.items()}) for kind in kinds
-        ],
-        "workload": [_element(kind, workloads.MODELS, WORKLOADS) for kind in work],
-        "fleet": [{"instanceType": instance_type, "count": counts if len(counts) > 1 else counts[0]}],
-        "repetitions": repetitions,
-    }
-
-
 def text(matrix: MatrixFields) -> str:
     """Write a matrix as a person would: each storage, workload and fleet on a line of its own."""
     parts = []
@@ -158,7 +150,7 @@ def text(matrix: MatrixFields) -> str:
     return "{\n" + ",\n".join(parts) + "\n}\n"
 
 
-def _element(kind: str, models: Mapping[str, Any], starters: Mapping[str, Part]) -> Part:
+def _element(kind: str, models: Mapping[str, Any], starters: Mapping[str, Mapping[str, Any]]) -> Part:
     model = models.get(kind)
     examples = {
         field.alias or name: field.examples[0]

@@ -34,6 +34,11 @@ def assumed(what: str, expected: str, seen: str, *, is_so: bool, fix: str = "") 
     return Check(what, expected, seen, Verdict.AS_ASSUMED if is_so else Verdict.DIFFERS, "" if is_so else fix)
 
 
+def shown(found: list[str], most: int) -> str:
+    """Return the first `most` findings, and how many more there are."""
+    return "; ".join(found[:most]) + (f"; and {len(found) - most} more" if len(found) > most else "")
+
+
 def is_broken(checks: Iterable[Check]) -> bool:
     """Return whether a requirement failed, so that the next step would fail too."""
     return any(check.verdict is Verdict.BROKEN for check in checks)

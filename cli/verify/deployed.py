@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from cli.verify.checks import Check, required
+from cli.verify.checks import Check, required, shown
 from cli.verify.stack import Stack
 from local.corrections import yaml_template
 from local.settings import LAMBDA_UNZIPPED_BYTES
@@ -50,8 +50,7 @@ def checks(stack: Stack) -> Iterator[Check]:
 
 
 def _check(path: str, other: list[str]) -> Check:
-    shown = "; ".join(other[:SHOWN]) + (f"; and {len(other) - SHOWN} more" if len(other) > SHOWN else "")
-    return required(path, "as in this tree", shown or "the same", is_so=not other, fix=AGAIN)
+    return required(path, "as in this tree", shown(other, SHOWN) or "the same", is_so=not other, fix=AGAIN)
 
 
 def _loaded(body: Any) -> dict[str, Any]:
@@ -166,29 +165,21 @@ def _given(value: Any, stack: Stack) -> str:
 
 # --- AWS validates this tree's state machine definition; that creates nothing and needs no stack ----------------------
 
-# The validator reads the definition alone, so the function need not exist.
-PLACEHOLDER = "arn:{partition}:lambda:{region}:123456789012:function:{name}"
-
 
 def definition_text(stack: Stack) -> str:
     """Return the tree's definition with an ARN in each place that the template fills."""
     text = (stack.sources / "statemachine/run.asl.yaml").read_text(encoding="utf-8")
-    # AWS validates JSON only.
     states = yaml_template.load(text)
-    text = json.dumps(states)
+    assert states["StartAt"]  # noqa: S101 - a file that is not a definition would be validated as a text
     region = stack.deployment.region
     # The partition comes from the client, because there may be no stack whose outputs name it.
     partition = stack.client("stepfunctions").meta.partition
-    text = text.replace("${Partition}", partition)
-    for name in sorted(_substitutions(text)):
-        text = text.replace(f"${{{name}}}", PLACEHOLDER.format(partition=partition, region=region, name=name))
-    assert states["StartAt"]  # noqa: S101 - a file that is not a definition would be validated as a text
-    return text
 
+    def filled(name: str) -> str:
+        return partition if name == "Partition" else f"arn:{partition}:lambda:{region}:123456789012:function:{name}"
 
-def _substitutions(text: str) -> set[str]:
-    """Return the names in `${…}`, as CloudFormation substitutes them."""
-    return {part.partition("}")[0] for part in text.split("${")[1:]}
+    # AWS validates JSON only. The validator reads the definition alone, so the functions need not exist.
+    return re.sub(r"\$\{(\w+)\}", lambda found: filled(found[1]), json.dumps(states))
 
 
 def definition(stack: Stack) -> list[Check]:

@@ -100,7 +100,8 @@ def _cell(cell: PlanCell, evidence: Evidence) -> Iterator[Check]:
             f"boot, packages and mount, {cell['id']}", PREPARE_S,
             max(ready[instance] - created[instance] for instance in ready if instance in created),
         )  # fmt: skip
-        yield _noted(f"mount, {cell['id']}", max(ready[instance] - prepared[instance] for instance in ready))
+        mount_s = max(ready[instance] - prepared[instance] for instance in ready)
+        yield assumed(f"mount, {cell['id']}", "part of the time above", f"{mount_s:.1f} s", is_so=True)
     yield from _gates(cell, samples, evidence)
     most = max(evidence.objects.get(instance, 0) for instance in ids)
     paid = OBJECTS_A_STEP * len(cell["steps"]) + OBJECTS_ONCE
@@ -135,10 +136,6 @@ def _gates(cell: PlanCell, samples: Sequence[SamplesDocument], evidence: Evidenc
 def _seconds(what: str, most: float, seen: float) -> Check:
     fix = "works, but takes longer than plans say: report it, so that the assumption is corrected"
     return assumed(what, f"at most {most:.0f} s", f"{seen:.1f} s", is_so=seen <= most, fix=fix)
-
-
-def _noted(what: str, seen: float) -> Check:
-    return assumed(what, "part of the time above", f"{seen:.1f} s", is_so=True)
 
 
 def same_plan(here: PlanDocument, there: PlanDocument) -> Iterator[Check]:

@@ -15,7 +15,7 @@ from typing import Any
 
 from botocore.exceptions import ClientError
 
-from cli.verify.checks import Check, assumed, required
+from cli.verify.checks import Check, assumed, required, shown
 from cli.verify.stack import Stack
 
 CALLS = Path(__file__).with_name("calls.json")
@@ -62,7 +62,7 @@ def checks(stack: Stack) -> Iterator[Check]:
         yield _of_role(role, len(own) - len(of_organization), denied)
         if of_organization:
             yield assumed(
-                role, "allowed by the organization's policies", _shown(of_organization),
+                role, "allowed by the organization's policies", shown(of_organization, SHOWN),
                 is_so=False, fix=ASK_ORGANIZATION,
             )  # fmt: skip
         if unasked:
@@ -86,11 +86,7 @@ def _is_of_organization(result: Mapping[str, Any]) -> bool:
 
 def _of_role(role: str, count: int, denied: list[str]) -> Check:
     allowed = f"all {count} calls allowed"
-    return required(role, allowed, _shown(denied) or allowed, is_so=not denied, fix=ASK)
-
-
-def _shown(denied: list[str]) -> str:
-    return "; ".join(denied[:SHOWN]) + (f"; and {len(denied) - SHOWN} more" if len(denied) > SHOWN else "")
+    return required(role, allowed, shown(denied, SHOWN) or allowed, is_so=not denied, fix=ASK)
 
 
 def answers(stack: Stack, role: str, calls: Iterable[dict[str, Any]]) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 
 from botocore.exceptions import BotoCoreError, ClientError
@@ -33,13 +33,12 @@ class Outcome:
     checks: tuple[Check, ...] = ()
     seconds: float | None = None
     """Duration; None if the step was skipped."""
-    verdict: Verdict | None = field(init=False)
 
-    def __post_init__(self) -> None:
-        """Set the verdict to the worst of the checks."""
-        order = list(Verdict)
-        worst = max((order.index(check.verdict) for check in self.checks), default=0)
-        object.__setattr__(self, "verdict", None if self.seconds is None else order[worst])
+    @property
+    def verdict(self) -> Verdict | None:
+        """The worst of the checks; None if the step was skipped."""
+        verdicts = [Verdict.AS_ASSUMED, *(check.verdict for check in self.checks)]
+        return None if self.seconds is None else max(verdicts, key=list(Verdict).index)
 
 
 def steps_of(stack: Stack, also: str | None = None) -> list[Step]:

@@ -266,7 +266,7 @@ def stopped_run():
 
 
 def test_a_stopped_run_is_stopped_everywhere_and_says_how_to_go_on(chromium):
-    stop = AsCtrlC(RUN, NoStop(), ["deleted: instance i-1, volume vol-2"], has_ended=True, _is_asked=True)
+    stop = AsCtrlC(RUN, NoStop(), ["deleted: instance i-1, volume vol-2"], has_ended=True, is_asked=True)
     with served(stopped_run(), RUN, stop) as at, opened(chromium, at) as console:
         page = console.page
         expect(page.locator("#facts")).to_contain_text("■ stopped")

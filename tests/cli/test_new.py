@@ -129,6 +129,6 @@ def test_each_workload_has_a_beginning_that_can_be_planned_on_every_storage(work
     lacking = {"nfs": {"yocto"}, "mountpoint": set(workloads.MODELS) - {"touch", "dd", "read", "command", "delete"}}
     kinds = [kind for kind in MOUNTED if work not in lacking.get(kind, set())]
     kinds = {"read": list(MODELS), "objects": ["s3", "s3-express"], "export": ["s3-files"]}.get(work, kinds)
-    document = starting.document("x", kinds, [work], starting.usual_instance_type(kinds), [1, 10], 3)
+    document = starting.Draft("x", kinds, [work]).document()
 
     assert len(planning.plan_text(starting.text(document).encode(), None).plan["cells"]) == 2 * len(kinds)
