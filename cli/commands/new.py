@@ -1,7 +1,6 @@
 """`matrix new`: a matrix to begin with, by questions or by options."""
 
 import contextlib
-import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -185,7 +184,7 @@ def _answer(option: str | None, question: str, usual: str, problems: Callable[[s
 
     An answer that has `problems` is requested again with them, so earlier answers are not lost; `?` shows `more`.
     """
-    if option is not None or not _can_be_asked():
+    if option is not None or not terminal.can_ask():
         return usual if option is None else option
     while True:
         answer = str(typer.prompt(question, default=usual, err=True, show_default=bool(usual))).strip()
@@ -204,14 +203,10 @@ def _no_numbers(answer: str) -> list[str]:
     return []
 
 
-def _can_be_asked() -> bool:
-    return sys.stdin.isatty() and sys.stderr.isatty()
-
-
 def _explained(title: str, kinds: dict[str, str], option: str | None) -> str:
     """Show the types that can be chosen, numbered; return them as text."""
     lines = [f"{number:>2}  {kind:<20} {words}" for number, (kind, words) in enumerate(kinds.items(), start=1)]
-    if option is None and _can_be_asked():
+    if option is None and terminal.can_ask():
         console = terminal.stderr()
         console.print(f"{title}:")
         for line in lines:

@@ -3,7 +3,6 @@
 import re
 import signal
 import subprocess
-import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -127,7 +126,7 @@ def _as_agreed(service: Service, planned: Planned, chosen: RunOptions, *, yes: b
     try:
         _to_end(service, planned, chosen)
     except running.PlanDiffered as differed:
-        theirs = None if yes or chosen.as_json or not _can_ask() else RunDocuments(service, chosen.run).plan()
+        theirs = None if yes or chosen.as_json or not terminal.can_ask() else RunDocuments(service, chosen.run).plan()
         if theirs is None:
             raise
         terminal.print_wrapped(terminal.stderr(), str(differed))
@@ -249,10 +248,6 @@ def _one_at_a_time(planned: Planned) -> Planned:
     return replace(planned, matrix=planned.matrix | {"maxConcurrentFileSystems": 1})
 
 
-def _can_ask() -> bool:
-    return sys.stdin.isatty() and sys.stderr.isatty()
-
-
 def _agree(planned: Planned, ready: Callable[[], Service], *, asked_from_pipe: bool, yes: bool) -> Service:
     """Show the cost, connect by `ready`, which says what AWS lacks here, and continue only if the user agrees."""
     console = terminal.stderr()
@@ -265,13 +260,13 @@ def _agree(planned: Planned, ready: Callable[[], Service], *, asked_from_pipe: b
     if "resume" in planned.matrix:
         console.print(_taken_over(planned))
     is_agreed = yes or planned.plan["totals"]["cost_usd"]["expected"] <= 0
-    if not is_agreed and (asked_from_pipe or not _can_ask()):
+    if not is_agreed and (asked_from_pipe or not terminal.can_ask()):
         raise CommandError(
             "this run costs money and nobody can be asked here",
             "look at it with `matrix plan FILE`, then add --yes; or try it without AWS: --local",
             ExitCode.BAD_INPUT,
         )
     service = ready()
-    if not is_agreed and not typer.confirm("Start it?", err=True):
-        raise CommandError("not started", "", ExitCode.INTERRUPTED)
+    if not is_agreed:
+        terminal.confirm_start()
     return service

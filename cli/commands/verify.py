@@ -1,7 +1,6 @@
 """`matrix verify`: check a new account and stack by one command."""
 
 import json
-import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -104,10 +103,9 @@ def _agree(console: Console, planned: Sequence["Step"], *, yes: bool) -> None:
     console.print(f"  together     {sum(step.usd for step in planned):>6.3f} USD")
     if yes:
         return
-    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+    if not terminal.can_ask():
         raise CommandError("the last steps cost money and nobody can be asked here", "add --yes", ExitCode.BAD_INPUT)
-    if not typer.confirm("Start it?", err=True):
-        raise CommandError("not started", "", ExitCode.INTERRUPTED)
+    terminal.confirm_start()
 
 
 def _show(console: Console, outcome: "Outcome") -> None:

@@ -1,6 +1,6 @@
 """The documents that the browser receives: one for each request, with all data of its page."""
 
-from typing import Literal, NotRequired
+from typing import Literal, NotRequired, TypeAlias
 
 from typing_extensions import TypedDict
 
@@ -79,10 +79,13 @@ class Matrix(TypedDict):
     rows: list[MatrixRow]
 
 
+Stopping: TypeAlias = Literal["no", "stopping", "stopped", "failed"]
+
+
 class StopView(TypedDict):
     """State of a stop that was requested on the page."""
 
-    state: Literal["no", "stopping", "stopped", "failed"]
+    state: Stopping
     lines: list[str]
 
 
@@ -126,10 +129,13 @@ class Link(TypedDict):
     address: str
 
 
+StateStatus: TypeAlias = Literal["running", "retrying", "done", "caught", "failed", "stopped"]
+
+
 class GraphState(TypedDict):
     """Activity of a state of the graph in the shown iteration."""
 
-    status: Literal["running", "retrying", "done", "caught", "failed", "stopped"]
+    status: StateStatus
     entered: int
     retries: int
     caught: int
@@ -211,11 +217,14 @@ class FleetStep(TypedDict):
     """Its median with the unit."""
 
 
+InstanceState: TypeAlias = Literal["booting", "preparing", "at the gate", "running", "done", "failed", "silent", "gone"]
+
+
 class InstanceTile(TypedDict):
     """An instance of a fleet."""
 
     id: str
-    state: Literal["booting", "preparing", "at the gate", "running", "done", "failed", "silent", "gone"]
+    state: InstanceState
     since_s: float | None
     """Seconds since its last sign of life. None: it has ended."""
     skew_s: float | None

@@ -6,9 +6,9 @@ Names and times of objects suffice for most of it: three listings for 200 instan
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import median
-from typing import Any, Literal
+from typing import Any, get_args
 
-from cli.console.documents import Fleet, FleetStep, InstanceTile
+from cli.console.documents import Fleet, FleetStep, InstanceState, InstanceTile
 from cli.follow.heartbeats import Heartbeats, judged_by
 from matrix.run.heartbeats import MAX_STEPS
 from matrix.run.polling import SILENT_AFTER_S
@@ -17,8 +17,7 @@ from matrix.terms.metrics import metrics_of
 from matrix.terms.names import point_labels
 from matrix.terms.quantities import quantity
 
-State = Literal["booting", "preparing", "at the gate", "running", "done", "failed", "silent", "gone"]
-STATES: tuple[State, ...] = ("booting", "preparing", "at the gate", "running", "done", "failed", "silent", "gone")
+STATES: tuple[InstanceState, ...] = get_args(InstanceState)
 MARKS = ("done.json", "failed.json", "log.gz", "samples.json", "heartbeat")
 
 
@@ -132,7 +131,7 @@ def _square(instance: str, board: Board, now: float | None, *, metric: str, was_
     }
 
 
-def _state(instance: str, objects: Mapping[str, float], board: Board) -> State:
+def _state(instance: str, objects: Mapping[str, float], board: Board) -> InstanceState:
     if "failed.json" in objects:
         return "failed"
     if "done.json" in objects:

@@ -3,10 +3,9 @@
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Literal
 
 from cli.console.definition import Place, is_distributed, item_name
-from cli.console.documents import Graph, GraphState, ProblemView, StateView, TakenEdge, VisitView
+from cli.console.documents import Graph, GraphState, ProblemView, StateStatus, StateView, TakenEdge, VisitView
 from cli.console.history import History, Problem, Scope, StateTrace, Visit
 
 
@@ -105,9 +104,7 @@ def _state(trace: StateTrace, history: History, scope: Scope) -> GraphState:
     }
 
 
-def _status(
-    trace: StateTrace, history: History, scope: Scope
-) -> Literal["running", "retrying", "done", "caught", "failed", "stopped"]:
+def _status(trace: StateTrace, history: History, scope: Scope) -> StateStatus:
     last = trace.visits[-1]
     if trace.entered > trace.exited:
         # Use the status of the scope that ended: an iteration may fail within an execution that goes on.

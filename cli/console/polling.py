@@ -3,11 +3,9 @@
 import math
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
-
-from typing_extensions import TypedDict
 
 from cli.console.boards import Boards
 from cli.console.definition import Machine, machine, places
@@ -46,15 +44,6 @@ BOARD_EVERY_S = {"local": 0.0, "aws": 30.0}
 # Before the first look, and before Step Functions lists the run: neither has a time, a cost or a count.
 READING, STARTING = "READING", "STARTING"
 EMPTY: Matrix = {"columns": [], "rows": []}
-
-
-class Wanted(TypedDict):
-    """The selection of a page."""
-
-    view: str
-    file_system: str
-    cell: str
-    state: str
 
 
 @dataclass
@@ -184,8 +173,11 @@ class RunLook:
         self.look()
         return machine(self._definition)
 
-    def view(self, wanted: Wanted, stop: StopView, report: str) -> ViewDocument:
-        """Return the document of a page. `report` is the address of the report, if there will be one."""
+    def view(self, wanted: Mapping[str, str], stop: StopView, report: str) -> ViewDocument:
+        """Return the document of a page with this view and selection.
+
+        `report` is the address of the report, if there will be one.
+        """
         self.look()
         with self._lock:
             seen = self._seen
@@ -219,7 +211,7 @@ class RunLook:
         fleets = {cell: known for cell, (_, known) in self._fleets.items() if known}
         return self._layout.matrix(seen.progress, self._points, now, fleets)
 
-    def _selection(self, wanted: Wanted, now: RunProgress) -> Selection:
+    def _selection(self, wanted: Mapping[str, str], now: RunProgress) -> Selection:
         """Return the selection: the requested cell, else the one under way nearest to its end, else the last ended."""
         cells = {cell.id: cell for cell in now.cells}
         cell = cells.get(wanted["cell"])

@@ -17,7 +17,7 @@ from urllib.parse import parse_qs, quote, unquote, urlsplit
 from typing_extensions import TypedDict
 
 from cli.console.admission import HEADERS, PAGE_POLICY, REPORT_POLICY, Admission, Refused
-from cli.console.polling import RunLook, Wanted
+from cli.console.polling import RunLook
 from cli.console.stopping import Stop
 from cli.messages.errors import CommandError, UnknownRun
 from cli.messages.explain import explain
@@ -71,12 +71,7 @@ class Console:
         if path == "/api/definition":
             return self.look(run).machine()
         if path == "/api/view":
-            wanted: Wanted = {
-                "view": query.get("view", ""),
-                "file_system": query.get("file_system", ""),
-                "cell": query.get("cell", ""),
-                "state": query.get("state", ""),
-            }
+            wanted = {name: query.get(name, "") for name in ("view", "file_system", "cell", "state")}
             report = f"/report/{self.admission.report_key(run)}/{quote(run)}"
             return self.look(run).view(wanted, self.stop.view(run), report)
         if path == "/api/function-log":

@@ -4,9 +4,9 @@ import os
 import signal
 import threading
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import Protocol
 
-from cli.console.documents import StopView
+from cli.console.documents import Stopping, StopView
 from cli.follow import interruption, running
 from cli.follow.interruption import InterruptCounter
 from cli.follow.progress import RunProgress
@@ -16,7 +16,6 @@ from cli.target.run_documents import RunDocuments
 from cli.target.service import Service
 
 MAX_LINES = 200
-State = Literal["no", "stopping", "stopped", "failed"]
 
 
 class Stop(Protocol):
@@ -48,7 +47,7 @@ class OwnStop:
     """Stops a run from this process, as `matrix stop` does."""
 
     service: Service
-    _views: dict[str, tuple[State, _Lines]] = field(default_factory=dict)
+    _views: dict[str, tuple[Stopping, _Lines]] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def start(self, run: str) -> None:
@@ -62,7 +61,7 @@ class OwnStop:
         threading.Thread(target=self._stop, args=(run, lines), name=f"stop {run}").start()
 
     def _stop(self, run: str, lines: _Lines) -> None:
-        state: State = "failed"
+        state: Stopping = "failed"
         try:
             last, clean = running.stop(
                 self.service, run, readable(RunDocuments(self.service, run).plan), lines, InterruptCounter()
@@ -108,5 +107,4 @@ class AsCtrlC:
             return self.others.view(run)
         if not self.is_asked:
             return {"state": "no", "lines": []}
-        state: Literal["stopped", "stopping"] = "stopped" if self.has_ended else "stopping"
-        return {"state": state, "lines": list(self.lines)}
+        return {"state": "stopped" if self.has_ended else "stopping", "lines": list(self.lines)}

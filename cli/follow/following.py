@@ -1,7 +1,7 @@
 """Follow a run until it ends: each poll makes one call for the execution and one query for its rows."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -200,14 +200,14 @@ def look(
 
 
 def follow(
-    service: Service, run: str, plan: PlanDocument | None, shown: View, closing: InterruptCounter | None = None
+    service: Service, run: str, plan: PlanDocument | None, shown: View, closing: InterruptCounter
 ) -> RunProgress:
     """Show a run until it ends; raises Interrupted if the user wants it to end before."""
     failed_polls = 0
     was_running = False
     measured: dict[str, Measured | None] = {}
     while True:
-        if closing and closing.is_wanted:
+        if closing.is_wanted:
             raise Interrupted
         seen = _kept_at(service, run)
         try:
@@ -224,13 +224,14 @@ def follow(
                 raise _lost_sight(service, run, error) from error
             if failed_polls == 1:
                 shown.say(f"run {run} is not seen, looking again: {explain(error).message}")
-            _sleep(FAILED_POLL_PAUSE_S, closing, lambda: False)
+            closing.sleep(FAILED_POLL_PAUSE_S)
             continue
         shown.show(now)
         was_running = now.execution.is_running
         if not was_running:
             return now
-        _sleep(POLL_EVERY_S[service.deployment.environment], closing, partial(_is_kept_again, service, run, seen))
+        is_over = partial(_is_kept_again, service, run, seen)
+        closing.sleep(POLL_EVERY_S[service.deployment.environment], is_over=is_over)
 
 
 def stopped_looking(service: Service, run: str) -> CommandError:
@@ -260,12 +261,6 @@ def _kept_at(service: Service, run: str) -> int:
 
 def _is_kept_again(service: Service, run: str, seen: int) -> bool:
     return _kept_at(service, run) != seen
-
-
-def _sleep(seconds: float, closing: InterruptCounter | None, is_over: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + seconds
-    while not (closing and closing.is_wanted) and not is_over() and (left := deadline - time.monotonic()) > 0:
-        time.sleep(min(0.1, left))
 
 
 def _lost_sight(service: Service, run: str, error: Exception) -> CommandError:

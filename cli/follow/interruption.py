@@ -55,10 +55,10 @@ class InterruptCounter:
         """Return whether the user wants the run to end."""
         return self.count > 0
 
-    def sleep(self, seconds: float, *, until: int = 1) -> None:
-        """Sleep, but no longer than until the given number of interruptions."""
+    def sleep(self, seconds: float, *, until: int = 1, is_over: Callable[[], bool] = lambda: False) -> None:
+        """Sleep, but no longer than until the given number of interruptions, or until the wait is over."""
         deadline = time.monotonic() + seconds
-        while self.count < until and (left := deadline - time.monotonic()) > 0:
+        while self.count < until and not is_over() and (left := deadline - time.monotonic()) > 0:
             time.sleep(min(0.1, left))
 
 

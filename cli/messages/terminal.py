@@ -10,13 +10,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+import typer
 from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, ConsoleRenderable, RenderHook, RenderResult
 from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
-from cli.messages.errors import CommandError
+from cli.messages.errors import CommandError, ExitCode
 from matrix.terms.printable import printable
 
 # Markup is off, since rich would take the brackets of storage[2].iops for a style.
@@ -142,6 +143,17 @@ def print_json(document: object) -> None:
 def _width(is_terminal: bool) -> int | None:
     """Let rich ask the terminal; decide for a pipe."""
     return None if is_terminal or "COLUMNS" in os.environ else PIPE_WIDTH
+
+
+def can_ask() -> bool:
+    """Return whether somebody is there who can answer."""
+    return sys.stdin.isatty() and sys.stderr.isatty()
+
+
+def confirm_start() -> None:
+    """Raise CommandError unless the user agrees."""
+    if not typer.confirm("Start it?", err=True):
+        raise CommandError("not started", "", ExitCode.INTERRUPTED)
 
 
 def say_error(error: CommandError) -> None:

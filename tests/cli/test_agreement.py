@@ -9,6 +9,7 @@ import typer
 
 from cli.commands import run as command
 from cli.inputs import planning
+from cli.messages import terminal
 from matrix.plan.agreement import agreed_to
 
 TOLD = "it is expected to cost 2.00 USD, agreed to were 1.00"
@@ -32,7 +33,7 @@ def stack(monkeypatch, scenario):
 
 def answering(monkeypatch, answer):
     asked = []
-    monkeypatch.setattr(command, "_can_ask", lambda: True)
+    monkeypatch.setattr(terminal, "can_ask", lambda: True)
     monkeypatch.setattr(typer, "confirm", lambda text, **_: asked.append(text) or answer[len(asked) - 1])
     return asked
 

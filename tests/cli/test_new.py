@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from cli.commands import new
 from cli.inputs import planning, starting
+from cli.messages import terminal
 from matrix.input import workloads
 from matrix.storages.models import MODELS
 
@@ -42,7 +42,7 @@ def test_a_fio_job_file_becomes_the_workload_without_the_places_of_its_files(mat
 
 
 def test_who_can_be_asked_is_told_what_there_is_and_asked(matrix, monkeypatch, tmp_path):
-    monkeypatch.setattr(new, "_can_be_asked", lambda: True)
+    monkeypatch.setattr(terminal, "can_ask", lambda: True)
 
     done = matrix("new", "--count", "1", input="reads\ns3,ebs\n\nm6i.xlarge\n\n")
 
@@ -55,7 +55,7 @@ def test_who_can_be_asked_is_told_what_there_is_and_asked(matrix, monkeypatch, t
 
 
 def test_an_answer_that_is_wrong_is_asked_for_again_at_once(matrix, monkeypatch, tmp_path):
-    monkeypatch.setattr(new, "_can_be_asked", lambda: True)
+    monkeypatch.setattr(terminal, "can_ask", lambda: True)
     answers = ["no/name", "mine", "nvme", "ebs,efs", "touhc", "touch", "m6i.lrge", "m6i.large", "abc", "2", "0", "3"]
 
     done = matrix("new", input="\n".join(answers) + "\n")
@@ -70,7 +70,7 @@ def test_an_answer_that_is_wrong_is_asked_for_again_at_once(matrix, monkeypatch,
 
 
 def test_the_users_own_command_is_asked_for_and_planned(matrix, monkeypatch, tmp_path):
-    monkeypatch.setattr(new, "_can_be_asked", lambda: True)
+    monkeypatch.setattr(terminal, "can_ask", lambda: True)
     number = [*workloads.MODELS].index("command") + 1
     answers = ["?", "mine", "1,2", str(number), "  ", "/usr/bin/git-lfs pull --all", "git clone x .", "x", "90"]
 
