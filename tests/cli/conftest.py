@@ -7,9 +7,9 @@ from types import SimpleNamespace
 
 import boto3
 import pytest
-from botocore.exceptions import ClientError
 from moto.server import ThreadedMotoServer
 from support.cli_documents import Cloud, summary_document
+from support.refusals import refusal
 from typer.testing import CliRunner
 
 from cli.main import app
@@ -88,8 +88,7 @@ def stacks(monkeypatch):
 
     def describe(StackName):  # noqa: N803 - as boto3 calls it
         if StackName not in known:
-            answer = {"Error": {"Code": "ValidationError", "Message": f"Stack with id {StackName} does not exist"}}
-            raise ClientError(answer, "DescribeStacks")
+            raise refusal("ValidationError", "DescribeStacks", message=f"Stack with id {StackName} does not exist")
         outputs = [{"OutputKey": name, "OutputValue": value} for name, value in known[StackName].items()]
         return {"Stacks": [{"StackStatus": "CREATE_COMPLETE", "Outputs": outputs}]}
 
@@ -142,3 +141,17 @@ def cloud(moto_server, workdir):
                 "access_key": "LOCAL", "secret_key": "local"}  # pragma: allowlist secret  # fmt: skip
     (workdir / "cloud.json").write_text(json.dumps({**document, "outputs": outputs}))
     return Cloud(SimpleNamespace(**client), machine)
+
+
+@pytest.fixture
+def stack(cloud, stacks, moto_server, workdir, monkeypatch):
+    """The deployment of `cloud`, found as on AWS: by the outputs of a stack."""
+    monkeypatch.setenv("AWS_ENDPOINT_URL", moto_server)
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "test")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "test")
+    monkeypatch.setenv("AWS_REGION", "eu-central-1")
+    outputs = json.loads((workdir / "cloud.json").read_text())["outputs"]
+    (workdir / "cloud.json").unlink()
+    stacks["mine"] = outputs
+    stacks["other"] = {name: value for name, value in outputs.items() if name != "TableName"}
+    return cloud

@@ -6,19 +6,6 @@ import os
 import pytest
 from support.cli_documents import summary_document
 
-from cli.target import deployment
-
-
-@pytest.fixture
-def stack(cloud, monkeypatch):
-    """A stack on AWS, as the commands find it by --stack."""
-    deployed = deployment.running_local_cloud()
-    on_aws = deployment.Deployment(
-        "aws", "mine", deployed.region, deployed.endpoint, deployed.outputs, deployed.access_key, deployed.secret_key
-    )
-    monkeypatch.setattr(deployment, "deployed_stack", lambda *_: on_aws)
-    return cloud
-
 
 @pytest.fixture
 def three(keep_run):

@@ -145,6 +145,10 @@ def test_markdown_shows_no_picture_link_or_code_of_somebody_else():
         ({"iops": "10000"}, "no rate"),
         ({"iops": 0}, "no rate"),
         ({"total_ios": -5}, "cannot be"),
+        ({"iops": -1}, "cannot be"),
+        ({"iops": 1e-320}, "cannot be"),
+        ({"bw_bytes": -1}, "cannot be"),
+        ({"clat_ns": {"percentile": {"50.000000": -1}}}, "cannot be"),
     ],
 )
 def test_no_direction_of_a_job_is_left_out_without_a_word(figures, rule):
@@ -152,4 +156,4 @@ def test_no_direction_of_a_job_is_left_out_without_a_word(figures, rule):
     jobs = [{"jobname": "good", "read": side}, {"jobname": "bad", "read": {**side, **figures}}]
 
     with pytest.raises(NotALog, match=rule):
-        fio_logs.read(json.dumps({"fio version": "fio-3.36", "jobs": jobs}))
+        fio_logs.rows(fio_logs.read(json.dumps({"fio version": "fio-3.36", "jobs": jobs})), "fio.json")

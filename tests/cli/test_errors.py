@@ -6,14 +6,10 @@ from email.utils import formatdate
 import pytest
 from botocore.exceptions import ClientError, EndpointConnectionError, NoCredentialsError, NoRegionError
 from support.cli_documents import plan_document
+from support.refusals import refusal
 
 from cli.inputs import this_machine
 from cli.messages import errors, explain
-
-
-def refusal(code, message="why"):
-    """An error answer of AWS."""
-    return ClientError({"Error": {"Code": code, "Message": message}}, "StartExecution")
 
 
 @pytest.mark.parametrize(
@@ -21,13 +17,13 @@ def refusal(code, message="why"):
     [
         (refusal("ExpiredTokenException"), "credentials have expired", "aws sso login"),
         (
-            refusal("AccessDeniedException", "not authorized: states:StartExecution"),
+            refusal("AccessDeniedException", message="not authorized: states:StartExecution"),
             "states:StartExecution",
             "AWS_PROFILE",
         ),
         (refusal("ThrottlingException"), "throttles", "wait a minute"),
         (refusal("StateMachineDoesNotExist"), "state machine", "sam deploy"),
-        (refusal("Strange", "odd"), "AWS refuses StartExecution: Strange: odd", "--debug"),
+        (refusal("Strange", message="odd"), "AWS refuses Call: Strange: odd", "--debug"),
         (NoCredentialsError(), "no AWS credentials", "aws configure"),
         (NoRegionError(), "no AWS region", "--region"),
         (EndpointConnectionError(endpoint_url="http://localhost:1"), "cannot reach AWS", "matrix local up"),
@@ -67,11 +63,11 @@ NO_STS = (
     ],
 )  # fmt: skip
 def test_an_answer_of_aws_is_named_with_cause_and_fix_and_its_text_is_kept_whole(code, message, cause, advice):
-    said = explain.explain(refusal(code, message))
+    said = explain.explain(refusal(code, message=message))
 
     assert cause in said.message
     assert advice in said.advice
-    assert f"{message} (StartExecution: {code})" in said.message or said.message.endswith(f": {code}: {message}")
+    assert f"{message} (Call: {code})" in said.message or said.message.endswith(f": {code}: {message}")
 
 
 OLD = "Signature expired: 20261126T154623Z is now earlier than 20261126T163344Z (20261126T164844Z - 15 min.)"

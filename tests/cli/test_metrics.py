@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from types import SimpleNamespace
 
 import pytest
-from botocore.exceptions import ClientError
+from support.refusals import refusal
 
 from cli.target import metrics
 from matrix.answer import bottleneck
@@ -73,9 +73,8 @@ def test_a_summary_is_shown_with_the_ceiling_that_later_metrics_tell():
 
 def test_who_may_not_ask_cloudwatch_sees_what_was_there_and_why(capsys):
     found = result()
-    refusal = ClientError({"Error": {"Code": "AccessDenied", "Message": "no"}}, "GetMetricData")
 
-    after = metrics.summary_with_late_metrics(Aws(found, refusal), summary_of(found))
+    after = metrics.summary_with_late_metrics(Aws(found, refusal("AccessDenied")), summary_of(found))
 
     assert after == summary_of(found)
     assert "CloudWatch could not be asked again" in capsys.readouterr().err

@@ -1,22 +1,15 @@
 """`matrix history` of a stack: runs that Step Functions has forgotten are found by the table's index."""
 
 import pytest
-from botocore.exceptions import ClientError
 from support.cli_documents import CELLS, summary_document
+from support.refusals import refusing
 
-from cli.target import deployment, over_runs
+from cli.target import over_runs
+from cli.target.place import Place
 from cli.target.service import Service
 from matrix.answer.rows import Origin, rows_of
 
 OF_2026 = 1_795_370_400.0
-
-
-@pytest.fixture
-def stack(cloud, monkeypatch):
-    """A stack whose runs are as old as a test says: Step Functions lists those that were started here."""
-    deployed = deployment.running_local_cloud()
-    monkeypatch.setattr(deployment, "deployed_stack", lambda *_: deployed)
-    return cloud
 
 
 def keep(stack, run, days, *, name="ebs-gp3"):
@@ -53,7 +46,7 @@ def test_what_no_newest_run_has_measured_is_looked_for_in_the_whole_index(stack,
     stack.start("newest")
 
     assert "forgotten" in matrix("history", CELLS[1], "--stack", "mine").stdout
-    assert over_runs.runs_of(Service(deployment.running_local_cloud()).rows, "no-such-cell", ["newest"]) == []
+    assert over_runs.runs_of(Place(stack="mine").service().rows, "no-such-cell", ["newest"]) == []
 
 
 @pytest.mark.parametrize("code", ["ValidationException", "AccessDeniedException"])
@@ -62,10 +55,7 @@ def test_a_table_without_the_index_is_told_and_the_newest_runs_are_shown(stack, 
     keep(stack, "newest", 0)
     stack.start("newest")
 
-    def refuse(*_, **__):
-        raise ClientError({"Error": {"Code": code, "Message": "no index"}}, "Query")
-
-    monkeypatch.setattr(Service, "rows", refuse)
+    monkeypatch.setattr(Service, "rows", refusing(code))
 
     seen = matrix("history", CELLS[0], "--stack", "mine")
 

@@ -4,12 +4,13 @@ import csv
 import io
 import json
 from collections import Counter
+from types import SimpleNamespace
 
 import boto3
 import pytest
-from botocore.exceptions import ClientError
 from moto import mock_aws
 from moto.ec2.models.availability_zones_and_regions import RegionsAndZonesBackend
+from support.refusals import refusing
 
 from cli.target.deployment import Deployment
 from matrix.price.book import published_prices
@@ -145,14 +146,10 @@ def test_a_region_whose_price_list_lacks_a_storage_says_so_if_other_regions_have
 def test_a_region_that_refuses_is_listed_with_the_refusal(matrix, scenario, price_list, monkeypatch):
     own = Deployment.client
 
-    class Denied:
-        def get_paginator(self, _name):
-            answer = {"Error": {"Code": "UnauthorizedOperation", "Message": "with an explicit deny in an SCP"}}
-            raise ClientError(answer, "DescribeInstanceTypeOfferings")
-
+    denied = SimpleNamespace(get_paginator=refusing("UnauthorizedOperation", "DescribeInstanceTypeOfferings"))
     monkeypatch.setattr(
         Deployment, "client",
-        lambda self, service, **how: Denied() if self.region == "eu-west-1" else own(self, service, **how),
+        lambda self, service, **how: denied if self.region == "eu-west-1" else own(self, service, **how),
     )  # fmt: skip
 
     shown = matrix("plan", scenario(), "--region", "all", "--json")
@@ -164,10 +161,7 @@ def test_a_region_that_refuses_is_listed_with_the_refusal(matrix, scenario, pric
 
 
 def test_without_the_price_list_there_is_no_table(matrix, scenario, price_list):
-    def denied(**_request):
-        raise ClientError({"Error": {"Code": "AccessDeniedException", "Message": "pricing:GetProducts"}}, "GetProducts")
-
-    price_list.paginate = denied
+    price_list.paginate = refusing("AccessDeniedException")
 
     shown = matrix("plan", scenario(), "--region", "all")
 

@@ -1,6 +1,5 @@
 """Reaping by hand, and commands over a stack that CloudFormation describes."""
 
-import json
 from pathlib import Path
 
 import pytest
@@ -80,20 +79,6 @@ def test_what_is_not_an_age_or_names_runs_twice_is_refused_before_anybody_is_ask
 
     assert matrix("reap", *wrong).exit_code == 2
     assert asked == []
-
-
-@pytest.fixture
-def stack(cloud, stacks, moto_server, workdir, monkeypatch):
-    """The deployment of `cloud`, found as on AWS: by the outputs of a stack."""
-    monkeypatch.setenv("AWS_ENDPOINT_URL", moto_server)
-    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "test")
-    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "test")
-    monkeypatch.setenv("AWS_REGION", "eu-central-1")
-    outputs = json.loads((workdir / "cloud.json").read_text())["outputs"]
-    (workdir / "cloud.json").unlink()
-    stacks["mine"] = outputs
-    stacks["other"] = {name: value for name, value in outputs.items() if name != "TableName"}
-    return cloud
 
 
 def test_a_run_that_was_aborted_on_aws_shows_what_it_measured_and_how_to_go_on(stack, matrix):

@@ -45,22 +45,6 @@ def test_no_name_of_a_run_leads_out_of_the_folder_of_runs(keep_run, matrix, work
         assert "cannot be the name of a run" in said.stderr
 
 
-@pytest.mark.parametrize("side", [
-    {"iops": True, "bw_bytes": -5, "clat_ns": {"percentile": {"50.000000": -1}}},
-    {"iops": 1e-320, "bw_bytes": 4096},
-    {"iops": -1, "bw_bytes": 4096},
-    {"iops": 1, "bw_bytes": -1},
-])  # fmt: skip
-def test_figures_that_cannot_be_are_refused(matrix, tmp_path, side):
-    path = tmp_path / "fio.json"
-    path.write_text(json.dumps({"jobs": [{"jobname": "j", "read": side}]}))
-
-    said = matrix("import-fio", str(path), "--format", "json")
-
-    assert said.exit_code == 2, said.output
-    assert "cannot be" in said.stderr
-
-
 def test_a_pipe_is_not_a_file_of_fio(matrix, tmp_path):
     os.mkfifo(tmp_path / "pipe")
 
