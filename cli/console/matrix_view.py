@@ -95,7 +95,8 @@ class Layout:
         """
         cells = {cell.id: cell for cell in progress.cells}
         systems = {system.id: system for system in progress.file_systems}
-        figures = _figures(self, points)
+        judged = _judged(self, points)
+        figures = _figures(judged)
         rows: list[MatrixRow] = []
         for id_, label, planned in self.rows:
             system = systems.get(id_)
@@ -117,7 +118,7 @@ class Layout:
                     "cells": shown,
                 }
             )
-        metrics = _metrics(self, points)
+        metrics = {key: _describe(entries[-1][1]) for key, entries in judged.items()}
         return {
             "columns": [{**column, "metric": metrics.get(column["key"], "")} for column in self.columns],
             "rows": rows,
@@ -175,27 +176,28 @@ def _live(fleet: Fleet) -> str:
     return ", ".join(filter(None, [fleet["traffic"], f"last {last['words'].strip()}" if last else ""]))
 
 
-def _metrics(layout: Layout, points: Mapping[str, Sequence[PointMetrics]]) -> dict[str, str]:
-    """Return a description of the figures of each column that has any, such as `P50, higher is better`."""
-    metrics: dict[str, str] = {}
-    for cell, rows in points.items():
-        for row in rows:
-            named, key = primary_metric(row), layout.keys.get((cell, str(row.get("id"))))
-            if named and key:
-                metrics[key] = f"P50, {'higher' if named[1].get('higher_is_better') else 'lower'} is better"
-    return metrics
+def _judged(layout: Layout, points: Mapping[str, Sequence[PointMetrics]]) -> dict[str, list[tuple[str, MetricResult]]]:
+    """Return the cells and primary metrics of each column that has any, by the column's key."""
+    return grouped(
+        (key, (cell, named[1]))
+        for cell, rows in points.items()
+        for row in rows
+        if (named := primary_metric(row)) and (key := layout.keys.get((cell, str(row.get("id")))))
+    )
 
 
-def _figures(layout: Layout, points: Mapping[str, Sequence[PointMetrics]]) -> dict[str, list[Figure]]:
+def _describe(metric: MetricResult) -> str:
+    """Return a description of the figures of a column, such as `P50, higher is better`."""
+    return f"P50, {'higher' if metric.get('higher_is_better') else 'lower'} is better"
+
+
+def _figures(by_column: Mapping[str, list[tuple[str, MetricResult]]]) -> dict[str, list[Figure]]:
     """Return the figures of each cell, compared with the best of its column."""
-    by_column: dict[str, list[tuple[str, MetricResult]]] = {}
-    for cell, rows in points.items():
-        for row in rows:
-            named, key = primary_metric(row), layout.keys.get((cell, str(row.get("id"))))
-            if named and key and isinstance(named[1].get("p50"), int | float):
-                by_column.setdefault(key, []).append((cell, named[1]))
     figures: dict[str, list[Figure]] = {}
-    for key, entries in by_column.items():
+    for key, judged in by_column.items():
+        entries = [(cell, metric) for cell, metric in judged if isinstance(metric.get("p50"), int | float)]
+        if not entries:
+            continue
         higher = bool(entries[0][1].get("higher_is_better"))
         best_cell, best = (max if higher else min)(entries, key=lambda entry: entry[1]["p50"])
         for cell, metric in entries:
