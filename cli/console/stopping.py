@@ -66,8 +66,7 @@ class OwnStop:
             last, clean = running.stop(
                 self.service, run, readable(RunDocuments(self.service, run).plan), lines, InterruptCounter()
             )
-            flag = self.service.deployment.flag
-            for line in interruption.what_became(last, clean, where=running.where(self.service, run), flag=flag):
+            for line in interruption.what_became(last, clean, self.service):
                 lines.say(line.strip())
             state = "stopped" if clean.is_complete else state
         except Exception as error:

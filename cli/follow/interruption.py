@@ -10,6 +10,7 @@ from typing import Any
 from cli.follow.progress import RunProgress
 from cli.messages.errors import CommandError, ExitCode, UnknownRun
 from cli.messages.explain import explain
+from cli.target.run_folders import RunStore, lasting
 from cli.target.service import Service
 from cli.target.unfinished import resume_line
 from contract import retryable
@@ -162,21 +163,24 @@ def words(resources: list[dict[str, Any]]) -> str:
     return first_of(names, SHOWN_RESOURCES)
 
 
-def interrupted(last: RunProgress, clean: CleanUp, *, where: str, by_hand: str, flag: str) -> CommandError:
+def interrupted(last: RunProgress, clean: CleanUp, store: RunStore) -> CommandError:
     """Return the error for an interrupted run: the deleted resources, the measured cells and the place of their
     results."""
-    lines = [f"run {last.execution.run} interrupted", *what_became(last, clean, where=where, flag=flag)]
-    advice = resume_line(last.execution.run, flag) if clean.is_complete else by_hand
+    run = last.execution.run
+    lines = [f"run {run} interrupted", *what_became(last, clean, store)]
+    by_hand = f"finish by hand: matrix reap --run {run} {store.flag}"
+    advice = resume_line(run, store.flag) if clean.is_complete else by_hand
     return CommandError("\n".join(lines), advice, ExitCode.INTERRUPTED)
 
 
-def what_became(last: RunProgress, clean: CleanUp, *, where: str, flag: str) -> list[str]:
+def what_became(last: RunProgress, clean: CleanUp, store: RunStore) -> list[str]:
     """Return lines about a stopped run: deleted resources, measured cells, the place of their results, remaining
     resources."""
+    run = last.execution.run
     lines = [
         f"  deleted: {_deleted(clean)}",
         f"  measured before: {last.count('measured')} of {len(last.cells)} cells",
-        f"  results so far: `matrix results {last.execution.run} {flag}`, in {where}",
+        f"  results so far: `matrix results {run} {store.flag}`, in {lasting(store).where(run)}",
     ]
     if clean.receipt and (reasons := why_incomplete(clean.receipt)):
         lines.append(f"  not certain that nothing is left: {'; '.join(reasons)}")
@@ -186,7 +190,7 @@ def what_became(last: RunProgress, clean: CleanUp, *, where: str, flag: str) -> 
     return lines
 
 
-def stopped_document(last: RunProgress, clean: CleanUp, *, where: str) -> dict[str, Any]:
+def stopped_document(last: RunProgress, clean: CleanUp, store: RunStore) -> dict[str, Any]:
     """Return the same for a program."""
     return {
         "run": last.execution.run,
@@ -198,7 +202,7 @@ def stopped_document(last: RunProgress, clean: CleanUp, *, where: str) -> dict[s
         "remaining": clean.remaining,
         "problem": clean.problem,
         "receipt": clean.receipt,
-        "results": where,
+        "results": lasting(store).where(last.execution.run),
     }
 
 

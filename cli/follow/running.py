@@ -114,12 +114,9 @@ def _interrupted(
     """Stop the run and clean up; return the message."""
     following.refuse_dead_cloud(service, chosen.run)
     last, clean = stop(service, chosen.run, planned.plan, shown, closing)
-    by_hand = f"finish by hand: {_reap_line(service, chosen.run)}"
     if chosen.ends_cloud and not clean.is_complete and not claims.is_used(workdir()):
         clean.is_with_cloud = True
-    return interruption.interrupted(
-        last, clean, where=where(service, chosen.run), by_hand=by_hand, flag=service.deployment.flag
-    )
+    return interruption.interrupted(last, clean, service)
 
 
 def stop(
@@ -147,35 +144,17 @@ def _last_seen(run: str, plan: PlanDocument | None) -> RunProgress:
 
 def stop_on_request(service: Service, run: str, plan: PlanDocument | None, *, as_json: bool) -> None:
     """Stop a run from any terminal and report the clean-up; raises CommandError if resources remain."""
-    console, flag = terminal.stderr() if as_json else terminal.stdout(), service.deployment.flag
+    console = terminal.stderr() if as_json else terminal.stdout()
     with InterruptCounter() as closing:
         last, clean = stop(service, run, plan, following.PlainLines(console), closing)
-    lines = interruption.what_became(last, clean, where=where(service, run), flag=flag)
+    lines = interruption.what_became(last, clean, service)
     if as_json:
-        terminal.print_json(interruption.stopped_document(last, clean, where=where(service, run)))
+        terminal.print_json(interruption.stopped_document(last, clean, service))
     if not clean.is_complete:
-        raise CommandError("\n".join([f"run {run} was stopped", *lines]), f"in a minute: {_reap_line(service, run)}")
+        again = f"in a minute: matrix reap --run {run} {service.flag}"
+        raise CommandError("\n".join([f"run {run} was stopped", *lines]), again)
     terminal.print_wrapped(console, "\n".join([f"run {run} was stopped", *lines]))
-    console.print(f"  {resume_line(run, flag)}", soft_wrap=True)
-
-
-def _reap_line(service: Service, run: str) -> str:
-    return f"matrix reap --run {run} {service.deployment.flag}"
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """How a run ended, where its results are, and the option that chooses its deployment."""
-
-    ended: RunProgress
-    where: str
-    flag: str
-    receipt: ReceiptDocument | None = None
-
-
-def where(service: Service, run: str) -> str:
-    """Return where the results of a run are: in the bucket, or in the folder that the local cloud has written."""
-    return lasting(service).where(run)
+    console.print(f"  {resume_line(run, service.flag)}", soft_wrap=True)
 
 
 def finish(service: Service, ended: RunProgress, *, as_json: bool) -> None:
@@ -196,22 +175,29 @@ def finish(service: Service, ended: RunProgress, *, as_json: bool) -> None:
             raise
         finish_kept(ended, as_json=as_json)
         return
-    show_outcome(Outcome(ended, where(service, run), service.flag, receipt), summary, as_json=as_json)
+    show_outcome(ended, service, summary, receipt, as_json=as_json)
 
 
 def finish_kept(ended: RunProgress, *, as_json: bool) -> None:
     """Do the same for a local run whose cloud is no more."""
     run, folders = ended.execution.run, RunFolders()
     summary = summaries.analysed(folders, run, lambda: ended.execution)
-    show_outcome(Outcome(ended, folders.where(run), folders.flag), summary, as_json=as_json)
+    show_outcome(ended, folders, summary, None, as_json=as_json)
 
 
-def show_outcome(outcome: Outcome, summary: SummaryDocument | None, *, as_json: bool) -> None:
+def show_outcome(
+    ended: RunProgress,
+    store: RunStore,
+    summary: SummaryDocument | None,
+    receipt: ReceiptDocument | None,
+    *,
+    as_json: bool,
+) -> None:
     """Show the results of a run, and exit with the code of its outcome."""
-    ended, where = outcome.ended, outcome.where
     if summary is None:
-        _finish_without_summary(outcome, as_json)
+        _finish_without_summary(ended, store, receipt, as_json)
         return
+    run = ended.execution.run
     parts = [part for cell in summary["cells"] for part in (cell, *cell.get("launches", []))]
     all_measured = all(part["state"] == "measured" for part in parts)
     if as_json:
@@ -219,14 +205,14 @@ def show_outcome(outcome: Outcome, summary: SummaryDocument | None, *, as_json: 
     else:
         console = terminal.stdout()
         console.print()
-        verdict_table.show(console, summary, flag=outcome.flag)
+        verdict_table.show(console, summary, flag=store.flag)
         for line in _file_system_errors(ended):
             console.print(line, soft_wrap=not console.is_terminal)
     is_good = all_measured and ended.execution.status == "SUCCEEDED"
     if all_measured and not is_good:
-        raise CommandError(f"{_reason(ended)}\nall cells were measured all the same: {where}")
+        raise CommandError(f"{_reason(ended)}\nall cells were measured all the same: {lasting(store).where(run)}")
     if is_good:
-        _check_objective(summary, f"which: `matrix results {ended.execution.run} {outcome.flag}`")
+        _check_objective(summary, f"which: `matrix results {run} {store.flag}`")
     raise typer.Exit(ExitCode.MEASURED if is_good else ExitCode.FAILED)
 
 
@@ -273,9 +259,10 @@ def _with_results(service: Service, run: str) -> RunStore:
     return lasting(service) if is_kept else service
 
 
-def _finish_without_summary(outcome: Outcome, as_json: bool) -> None:
+def _finish_without_summary(
+    ended: RunProgress, store: RunStore, receipt: ReceiptDocument | None, as_json: bool
+) -> None:
     """Explain a run that ended before its analysis: only planned, over budget, or broken."""
-    ended = outcome.ended
     execution = ended.execution
     if execution.status == "SUCCEEDED":
         if as_json:
@@ -287,27 +274,28 @@ def _finish_without_summary(outcome: Outcome, as_json: bool) -> None:
         reason = {"error": execution.error, "cause": execution.cause}
         typer.echo(json.dumps({"run": execution.run, "status": execution.status, **reason}, ensure_ascii=False))
     failed = [f"  {cell.id}: {cell.error}" for cell in ended.cells if cell.error]
-    again = f"matrix results {execution.run} {outcome.flag}"
+    again = f"matrix results {execution.run} {store.flag}"
     count = ended.count("measured")
     measured = f"  {count} of {len(ended.cells)} cells were measured: `{again}`" if count else ""
-    advice = resume_line(execution.run, outcome.flag) if count else ""
+    advice = resume_line(execution.run, store.flag) if count else ""
     if execution.error == DISK_FULL:
         # The row of a cell may not have fitted any more, though its result did.
         measured, advice = "", f"{how_far(run_folder(execution.run))}; look: `{again}`"
     if execution.error == PLAN_DIFFERS:
         raise PlanDiffered(_reason(ended))
     if execution.error == INTERRUPTED:
-        raise _stopped_elsewhere(outcome)
-    lines = [_reason(ended), *failed, *_file_system_errors(ended), measured, f"what there is: {outcome.where}"]
+        raise _stopped_elsewhere(ended, store, receipt)
+    where = lasting(store).where(execution.run)
+    lines = [_reason(ended), *failed, *_file_system_errors(ended), measured, f"what there is: {where}"]
     raise CommandError("\n".join(filter(None, lines)), advice)
 
 
-def _stopped_elsewhere(outcome: Outcome) -> CommandError:
+def _stopped_elsewhere(ended: RunProgress, store: RunStore, receipt: ReceiptDocument | None) -> CommandError:
     """Return what the command that stopped this run says of it, too."""
-    run, receipt = outcome.ended.execution.run, outcome.receipt
+    run = ended.execution.run
     clean = CleanUp(receipt=receipt, problem="" if receipt else "the command that stopped it cleans up")
-    lines = interruption.what_became(outcome.ended, clean, where=outcome.where, flag=outcome.flag)
-    return CommandError("\n".join([f"run {run} was stopped", *lines]), resume_line(run, outcome.flag))
+    lines = interruption.what_became(ended, clean, store)
+    return CommandError("\n".join([f"run {run} was stopped", *lines]), resume_line(run, store.flag))
 
 
 def _file_system_errors(ended: RunProgress) -> list[str]:

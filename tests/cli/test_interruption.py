@@ -74,6 +74,10 @@ class FakeService:
             raise answer
         return answer
 
+    @property
+    def flag(self):
+        return self.deployment.flag
+
     def where(self, run):
         return f"s3://results/runs/{run}/"
 
