@@ -93,7 +93,7 @@ def _row(source: str, name: str, row: SourceRow, of_row: list[Figure], plans: Ma
             list(objections("aws", cell, point, shown)),
             matrix,
             f"{cell['id']} {point['id']}",
-            list(differences(cell, point["params"], shown)),
+            list(differences(cell, shown)),
         )
         for shown in shown_by_each
         for matrix, document in plans.items()

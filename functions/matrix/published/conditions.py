@@ -11,7 +11,6 @@ from typing import TypeAlias, cast
 from matrix.input.image import BUILT
 from matrix.published.figures import Figure, conditions_of
 from matrix.storages.models import is_shared
-from matrix.terms.documents.parts import Params
 from matrix.terms.documents.plan import PlanCell
 from matrix.terms.documents.result import ResultDocument
 
@@ -21,8 +20,8 @@ Cell: TypeAlias = PlanCell | ResultDocument
 SYSTEMS = {"al2023": "Amazon Linux 2023", "ubuntu-22.04": "Ubuntu 22.04"}
 
 
-def differences(cell: Cell, params: Params, figure: Figure) -> Iterator[str]:
-    """Yield the conditions in which a cell's point, planned or measured, differs from a published figure's.
+def differences(cell: Cell, figure: Figure) -> Iterator[str]:
+    """Yield the conditions in which a cell, planned or measured, differs from a published figure's.
 
     Conditions that the source does not publish come last. If a condition is known only after the run, a plan yields the
     source's value.
@@ -32,7 +31,7 @@ def differences(cell: Cell, params: Params, figure: Figure) -> Iterator[str]:
     for name, theirs in {**conditions["*"], **conditions.get(figure.section, {}), **figure.conditions}.items():
         if name in APPLIES and not APPLIES[name](cell):
             continue
-        ours = OURS[name](cell, params) if name in OURS else None
+        ours = OURS[name](cell) if name in OURS else None
         if theirs is None:
             missing.append(name)
         elif ours is None:
@@ -88,23 +87,23 @@ def _ebs_volume(cell: Cell) -> str | None:
 
 # The cell's condition by its name in the sources' files; None for a plan if it is known only after the run. A condition
 # without one is only that of the source.
-OURS: Mapping[str, Callable[[Cell, Params], str | None]] = {
-    "system": lambda cell, _: _system(cell),
-    "kernel": lambda cell, _: _measured(cell, "kernel"),
-    "region": lambda cell, _: _region(cell),
-    "container": lambda cell, _: _container(cell),
-    "build disk": lambda cell, _: _build_disk(cell),
-    "EBS volume": lambda cell, _: _ebs_volume(cell),
-    "source disk": lambda cell, _: _source_disk(cell),
-    "data set": lambda _, __: "the agent's own, random bytes",
-    "program": lambda _, __: "Python",
-    "TLS": lambda cell, _: "on" if cell["storage"].get("tls") else "off",
-    "rate": lambda _, __: "bytes that the program got",
-    "end": lambda _, __: "with a flush",
-    "page cache": lambda _, __: "dropped before each step",
-    "start": lambda _, __: "all instances at the same moment",
-    "root volume": lambda _, __: "encrypted",
-    "files": lambda _, __: "one for each job",
+OURS: Mapping[str, Callable[[Cell], str | None]] = {
+    "system": _system,
+    "kernel": lambda cell: _measured(cell, "kernel"),
+    "region": _region,
+    "container": _container,
+    "build disk": _build_disk,
+    "EBS volume": _ebs_volume,
+    "source disk": _source_disk,
+    "data set": lambda _: "the agent's own, random bytes",
+    "program": lambda _: "Python",
+    "TLS": lambda cell: "on" if cell["storage"].get("tls") else "off",
+    "rate": lambda _: "bytes that the program got",
+    "end": lambda _: "with a flush",
+    "page cache": lambda _: "dropped before each step",
+    "start": lambda _: "all instances at the same moment",
+    "root volume": lambda _: "encrypted",
+    "files": lambda _: "one for each job",
 }
 # Conditions that only some cells have.
 APPLIES: Mapping[str, Callable[[Cell], bool]] = {

@@ -86,7 +86,7 @@ def _row(
         "ratio": ours / published if ours is not None and published else None,
         "comparable": not against,
         "why_not": against,
-        "differs": list(differences(cell, point["params"], figure)),
+        "differs": list(differences(cell, figure)),
         "source": source_name(figure.source),
     }
 
