@@ -392,8 +392,7 @@ def populate(book: PriceBook, cells: Iterable[tuple[PlannedCell, Combination]]) 
 def _ids(parts: Sequence[Storage] | Sequence[Workload], mark: Callable[[str], str] = str) -> dict[str, str]:
     """Return a readable unique id for each storage or workload, by its fingerprint."""
     different = {part.fingerprint: part for part in parts}
-    slugs = {fingerprint: mark(part.name or part.slug) for fingerprint, part in different.items()}
-    return dict(zip(slugs, unique_slugs([(slug, fingerprint) for fingerprint, slug in slugs.items()]), strict=True))
+    return unique_slugs({fingerprint: mark(part.name or part.slug) for fingerprint, part in different.items()})
 
 
 def _fleet_document(cell: Combination) -> Fleet:

@@ -19,7 +19,7 @@ from matrix.published.figures import (
     figures,
     load,
 )
-from matrix.published.yocto_run import LATER, later_run, published_summary, yocto_run
+from matrix.published.yocto_run import LATER, later_run, published_summary, slugs_of, yocto_run
 from matrix.statistics.describing import describe
 from matrix.statistics.fleet_values import FleetValues
 from matrix.statistics.percentiles import percentiles
@@ -28,7 +28,7 @@ from matrix.terms.documents.result import MetricResult, PointResult, ResultDocum
 from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.findings.warnings import OfSource
 from matrix.terms.grouping import grouped
-from matrix.terms.ids import cell_id, unique_slugs
+from matrix.terms.ids import cell_id
 from matrix.terms.names import tell_apart
 
 NAMES = {
@@ -72,9 +72,7 @@ def _run(run: str, source: str) -> SummaryDocument:
         if doubtful and len(doubtful) < len(group):
             of_cell[key] = [figure for figure in group if not figure.wrong]
             of_cell[f"{key} doubtful"] = doubtful
-    storages = list(dict.fromkeys(json.dumps(_storage(group[0])) for group in of_cell.values()))
-    wanted = [(_slug(json.loads(storage)), storage) for storage in storages]
-    slugs = dict(zip(storages, unique_slugs(wanted), strict=True))
+    slugs = slugs_of(_storage(group[0]) for group in of_cell.values())
     cells = [
         _cell(group, slugs[json.dumps(_storage(group[0]))], is_doubtful=key.endswith(" doubtful"))
         for key, group in of_cell.items()
@@ -89,10 +87,6 @@ def _storage(figure: Figure) -> Part:
     shown = figure.shown.get("storage", figure.storage)
     known = {name: value for name, value in shown.items() if value is not None}
     return known | {name: value for name, value in figure.caveats.items() if name in OF_STORAGE}
-
-
-def _slug(storage: Part) -> str:
-    return "-".join([storage["type"], *(str(value) for name, value in storage.items() if name != "type")]).lower()
 
 
 def _cell(group: list[Figure], file_system: str, *, is_doubtful: bool = False) -> ResultDocument:

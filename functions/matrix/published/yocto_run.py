@@ -1,7 +1,7 @@
 """The published Yocto builds as a run, for reports and comparisons."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from typing import cast
 
@@ -58,11 +58,8 @@ def published_summary(run: str, name: str, source: str, cells: list[ResultDocume
 
 def _run(run: str, name: str, rows: list[SourceRow]) -> SummaryDocument:
     document = load(YOCTO)
-    storages = [json.dumps(cell["storage"]) for cell in rows]
-    distinct = list(dict.fromkeys(storages))
-    wanted = [(_slug(json.loads(storage)), storage) for storage in distinct]
-    slugs = dict(zip(distinct, unique_slugs(wanted), strict=True))
-    cells = [_yocto_cell(document, cell, slugs[storage]) for cell, storage in zip(rows, storages, strict=True)]
+    slugs = slugs_of(cell["storage"] for cell in rows)
+    cells = [_yocto_cell(document, cell, slugs[json.dumps(cell["storage"])]) for cell in rows]
     note = (
         "the source has percentiles only, so there are no intervals; it does not say whether EFS bursting lived on "
         "credits, which a fleet that builds all day may use up"
@@ -119,6 +116,11 @@ def _yocto_point(document: SourceRow, cell: SourceRow) -> PointResult:
         "fleet": [],
         "latency": {},
     }
+
+
+def slugs_of(storages: Iterable[Part]) -> dict[str, str]:
+    """Return a unique slug of each storage by its JSON, from its values."""
+    return unique_slugs({json.dumps(storage): _slug(storage) for storage in storages})
 
 
 def _slug(storage: Part) -> str:

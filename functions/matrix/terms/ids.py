@@ -3,7 +3,7 @@
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping
 
 MAX_CHARACTERS = 100
 MAX_SLUG_CHARACTERS = 63
@@ -21,19 +21,19 @@ def cut(slug: str, most: int) -> str:
     return safe if len(safe) <= most else f"{safe[: most - 9]}-{short_hash(slug, 8)}"
 
 
-def unique_slugs(wanted: Sequence[tuple[str, str]]) -> list[str]:
-    """Return a slug for each (slug, fingerprint) pair. Colliding slugs get a short hash of their fingerprint."""
-    cut_slugs = [cut(slug, MAX_SLUG_CHARACTERS - 7) for slug, _ in wanted]
-    times = Counter(cut_slugs)
-    slugs: list[str] = []
-    for slug, (_, fingerprint) in zip(cut_slugs, wanted, strict=True):
+def unique_slugs(wanted: Mapping[str, str]) -> dict[str, str]:
+    """Return a unique slug by fingerprint from wanted ones. Colliding slugs get a short hash of their fingerprint."""
+    cut_slugs = {fingerprint: cut(slug, MAX_SLUG_CHARACTERS - 7) for fingerprint, slug in wanted.items()}
+    times = Counter(cut_slugs.values())
+    slugs: dict[str, str] = {}
+    for fingerprint, slug in cut_slugs.items():
         candidate = slug if times[slug] == 1 else f"{slug}-{short_hash(fingerprint)}"
         attempt = 0
         # A user may have named a storage exactly as another storage's hash reads.
-        while candidate in slugs:
+        while candidate in slugs.values():
             attempt += 1
             candidate = f"{slug}-{short_hash(f'{fingerprint}{attempt}')}"
-        slugs.append(candidate)
+        slugs[fingerprint] = candidate
     return slugs
 
 
