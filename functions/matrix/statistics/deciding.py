@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from matrix.statistics.autocorrelation import Autocorrelation
-from matrix.statistics.differing import POWER, SIGNIFICANT, Difference
+from matrix.statistics.differing import SIGNIFICANT, Difference, detectable_distance
 from matrix.statistics.fleet_values import FleetValues
 from matrix.statistics.intervals import percentile_interval
 from matrix.statistics.resampling import lacks_replication, uncertainties
@@ -127,7 +127,7 @@ def needed(sides: Sequence[FleetValues], between: Difference, distance: float) -
         count = min(len(values.launches) for values in sides)
         for launches in range(count + 1, MAX_LAUNCHES + 1):
             more = of_successive(known.variance * count / launches, Autocorrelation.none(launches), LAUNCHES)
-            if _reach(more) <= distance:
+            if detectable_distance(more) <= distance:
                 return {"launches": launches}
         return None
     instances, repetitions = (min(values.table.shape[axis] for values in sides) for axis in (0, 1))
@@ -135,7 +135,8 @@ def needed(sides: Sequence[FleetValues], between: Difference, distance: float) -
 
     def is_enough(count: int, times: int) -> bool:
         each = _of_size(sides, count, times)
-        return _reach(Uncertainty(each.variance * scale, each.degrees_of_freedom, each.limited_by)) <= distance
+        scaled = Uncertainty(each.variance * scale, each.degrees_of_freedom, each.limited_by)
+        return detectable_distance(scaled) <= distance
 
     tried = [repetitions, *(times for times in REPETITIONS_TRIED if times > repetitions)]
     found = [
@@ -155,14 +156,6 @@ def _least(low: int, high: int, is_enough: Callable[[int, int], bool], times: in
         middle = (low + high) // 2
         low, high = (low, middle) if is_enough(middle, times) else (middle + 1, high)
     return low
-
-
-def _reach(uncertainty: Uncertainty) -> float:
-    from scipy import special
-
-    degrees = uncertainty.degrees_of_freedom
-    reach = special.stdtrit(degrees, 1 - SIGNIFICANT / 2) + special.stdtrit(degrees, POWER)
-    return float(reach) * math.sqrt(uncertainty.variance)
 
 
 def _of_size(sides: Iterable[FleetValues], instances: int, repetitions: int) -> Uncertainty:

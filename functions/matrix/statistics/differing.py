@@ -80,17 +80,24 @@ class Difference:
     def detectable_ratio(self, tests: int = 1, power: float = POWER) -> float | None:
         """Return the true ratio above 1 that a test of such values detects with this power, among `tests` comparisons.
 
-        By Student's t at SIGNIFICANT / tests, two-sided (Cohen 1988, Statistical Power Analysis, 2.4, with t for z);
         None if the uncertainty is not known, or if no ratio below a factor of e^700 would be found.
         """
         if self.uncertainty is None:
             return None
-        from scipy import special
-
-        known, degrees = self.uncertainty, self.uncertainty.degrees_of_freedom
-        reach = special.stdtrit(degrees, 1 - SIGNIFICANT / tests / 2) + special.stdtrit(degrees, power)
-        distance = float(reach) * math.sqrt(known.variance)
+        distance = detectable_distance(self.uncertainty, tests, power)
         return math.exp(distance) if distance < 700 else None  # noqa: PLR2004 - beyond it exp overflows
+
+
+def detectable_distance(uncertainty: Uncertainty, tests: int = 1, power: float = POWER) -> float:
+    """Return how far from 0 the true value is that a test detects with this power, among `tests` comparisons.
+
+    By Student's t at SIGNIFICANT / tests, two-sided (Cohen 1988, Statistical Power Analysis, 2.4, with t for z).
+    """
+    from scipy import special
+
+    degrees = uncertainty.degrees_of_freedom
+    reach = special.stdtrit(degrees, 1 - SIGNIFICANT / tests / 2) + special.stdtrit(degrees, power)
+    return float(reach) * math.sqrt(uncertainty.variance)
 
 
 def difference(

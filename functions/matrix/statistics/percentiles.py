@@ -33,14 +33,14 @@ def percentiles(values: Sequence[float]) -> dict[str, float]:
     }
 
 
-def at_least(pooled: Floats, level: float, independent_n: int, confidence: float = CONFIDENCE) -> float | None:
+def at_least(pooled: Floats, level: float, independent_n: int) -> float | None:
     """Return a value that the true percentile exceeds with 97.5 % confidence; None if no value qualifies.
 
     The largest order statistic k with P(Binomial(n, p) >= k) >= 97.5 %: as many as k of n values lie below the
     percentile that often. For values that are not independent, n is the effective sample size (Woodruff 1952, J. Am.
     Stat. Assoc. 47, 635-646; Korn & Graubard 1998, Survey Methodology 24, 193-201).
     """
-    rank = sure_rank(level, independent_n, confidence)
+    rank = sure_rank(level, independent_n)
     if rank == 0:
         return None
     ordered = np.sort(pooled)
@@ -48,15 +48,15 @@ def at_least(pooled: Floats, level: float, independent_n: int, confidence: float
     return float(ordered[max(position, 1) - 1])
 
 
-def at_most(pooled: Floats, level: float, independent_n: int, confidence: float = CONFIDENCE) -> float | None:
+def at_most(pooled: Floats, level: float, independent_n: int) -> float | None:
     """Return a value that the true percentile is below with 97.5 % confidence: `at_least`, mirrored."""
-    least = at_least(-pooled, 100 - level, independent_n, confidence)
+    least = at_least(-pooled, 100 - level, independent_n)
     return None if least is None else -least
 
 
-def sure_rank(level: float, count: int, confidence: float = CONFIDENCE) -> int:
+def sure_rank(level: float, count: int) -> int:
     """The largest k with P(Binomial(count, level / 100) >= k) >= 97.5 %; 0 if there is none."""
-    sureness, within = 1 - (1 - confidence) / 2, 0.0
+    sureness, within = 1 - (1 - CONFIDENCE) / 2, 0.0
     # From the largest value down: beyond a tail percentile there are few of many operations.
     for beyond in range(count):
         within += math.exp(_log_binomial(count, beyond, 1 - level / 100))

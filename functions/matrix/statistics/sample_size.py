@@ -14,7 +14,7 @@ import math
 CONFIDENCE = 0.95
 
 
-def needed(level: float, confidence: float = CONFIDENCE) -> int:
+def needed(level: float) -> int:
     """Return how many independent values a percentile needs: 6 for P50, 13 for P75, 36 for P90, 183 for P98.
 
     P0 and P100 are the smallest and the largest observed value, and no estimates: one value is enough.
@@ -22,9 +22,9 @@ def needed(level: float, confidence: float = CONFIDENCE) -> int:
     share = max(level, 100 - level) / 100
     if share == 1:
         return 1
-    return math.ceil(math.log((1 - confidence) / 2) / math.log(share) - 1e-12)
+    return math.ceil(math.log((1 - CONFIDENCE) / 2) / math.log(share) - 1e-12)
 
 
-def has_enough_samples(level: float, independent_n: int, confidence: float = CONFIDENCE) -> bool:
+def has_enough_samples(level: float, independent_n: int) -> bool:
     """Return whether `independent_n` values are enough for the percentile `level`."""
-    return independent_n >= needed(level, confidence)
+    return independent_n >= needed(level)
