@@ -166,15 +166,18 @@ def _candidate(**fields: Any) -> Example:
 
 
 def verdicts() -> Sentences:
+    def beside(count: int) -> Example:
+        return {"candidates": [_candidate(ranked={"value": 1.0})] * count, "higher_is_better": False}
+
     for verdict in VERDICTS:
         lost = LOST[1] if verdict["code"] == "lost" else None
-        yield verdict["code"], describe_verdict(_candidate(verdict=verdict, lost=lost))
+        yield verdict["code"], describe_verdict(_candidate(verdict=verdict, lost=lost), beside(2))
     cheapest, dearer = ({"code": code} | MARGIN for code in ("cheapest-that-meets", "meets"))
-    yield "cheapest-that-meets, alone", describe_verdict(_candidate(verdict=cheapest), is_alone=True)
-    yield "cheapest-that-meets, no cost", describe_verdict(_candidate(verdict=cheapest, cost=None))
-    yield "meets, no cost", describe_verdict(_candidate(verdict=dearer, cost=None))
+    yield "cheapest-that-meets, alone", describe_verdict(_candidate(verdict=cheapest), beside(1))
+    yield "cheapest-that-meets, no cost", describe_verdict(_candidate(verdict=cheapest, cost=None), beside(2))
+    yield "meets, no cost", describe_verdict(_candidate(verdict=dearer, cost=None), beside(2))
     for ratio in (1.005, 1.3, 3.2):
-        yield "meets, dearer", describe_verdict(_candidate(verdict=dearer, times_as_dear=ratio))
+        yield "meets, dearer", describe_verdict(_candidate(verdict=dearer, times_as_dear=ratio), beside(2))
     yield from described(Lost, LOST, "lost: ")
     yield from described(Difference, DIFFERENCES, "difference: ")
 

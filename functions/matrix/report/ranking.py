@@ -16,7 +16,7 @@ from matrix.terms.grouping import grouped
 from matrix.terms.metrics import metric_title
 from matrix.terms.names import shared_and_own
 from matrix.terms.quantities import Column, number, quantity
-from matrix.terms.verdicts import has_winner, judged, leading, ranked_of, winner
+from matrix.terms.verdicts import judged, leading, ranked_of, winner
 from matrix.text.decisions import describe_open_question
 from matrix.text.headlines import question_headline
 from matrix.text.rankings import OPEN, cost_unit, describe_comparison, describe_level, mark, parts, unclear
@@ -91,11 +91,6 @@ def _cost(view: View, question: Question) -> dict[str, str]:
 # --- in words ---------------------------------------------------------------------------------------------------------
 
 
-def _named(question: Question, level: float) -> str:
-    title = metric_title(question["metric"], question["workload"])
-    return f"P{level:g} {title[0].lower()}{title[1:]}"
-
-
 def _ratio(question: Question, value: float, best: float) -> float | None:
     """The factor by which a value is slower than another."""
     top, bottom = (best, value) if question["higher_is_better"] else (value, best)
@@ -127,7 +122,7 @@ def _other_risks(view: View, question: Question, chosen: Candidate | None) -> li
 def _without_figure(view: View, question: Question) -> list[str]:
     """Name the storages that failed here, each with the reason; storages without a cell have their own line."""
     reasons = grouped(
-        (describe_verdict(candidate), view.called(candidate))
+        (describe_verdict(candidate, question), view.called(candidate))
         for candidate in question["candidates"]
         if _is_lost(candidate)
     )
@@ -180,29 +175,27 @@ def _bars(view: View, question: Question, absent: Sequence[Absent]) -> Markup:
     most = max([greatest, *(min(end, MAX_BEYOND * greatest) for end in ends if end is not None)]) or 1.0
     best = ranked_of(ranked[0])["value"]
     is_priced = bool(cost_unit(question, view.decision))
-    how = {"is_alone": len(ranked) == 1, "is_shown": has_winner(question), "is_priced": is_priced}
     rows = [
         (
             ranked_of(each)["value"],
-            _measured(view, question, each, _measured_bar(view, question, each, best, most), **how),
+            _measured(view, question, each, _measured_bar(view, question, each, best, most), is_priced=is_priced),
         )
         for each in ranked
     ]
     rows += [(ghost.middle, _ghost(ghost, most, column)) for ghost in ghosts]
     rows.sort(key=lambda pair: pair[0], reverse=question["higher_is_better"])
     body = [row for _, row in rows] + [_wrong(view, each, most, column) for each in wrong]
-    level = question.get("ranked_level", question["level"])
-    caption = tag("caption", f"{_named(question, level)} {_describe_line(view, question, ranked)}")
+    title = metric_title(question["metric"], question["workload"])
+    named = f"{describe_level(question)} {title[0].lower()}{title[1:]}"
+    caption = tag("caption", f"{named} {_describe_line(view, question, ranked)}")
     return tag("table", caption, tag("tbody", *body), class_="bars")
 
 
-def _measured(
-    view: View, question: Question, each: Candidate, bar: Markup, *, is_alone: bool, is_shown: bool, is_priced: bool
-) -> Markup:
+def _measured(view: View, question: Question, each: Candidate, bar: Markup, *, is_priced: bool) -> Markup:
     cost = each["cost"] if is_priced else None
     words = [describe_bounded_cost(cost)] if cost else []
     # The notes say what would decide it.
-    words.append(describe_verdict(each, is_alone=is_alone, is_shown=is_shown, is_brief=True))
+    words.append(describe_verdict(each, question, is_brief=True))
     value = ranked_of(each)["value"]
     figure = tag(
         "td", quantity(value, question["unit"]), unclear(each, question), class_="value", data_value=repr(value)

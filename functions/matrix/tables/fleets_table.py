@@ -7,6 +7,7 @@ from matrix.terms.documents.summary import Question
 from matrix.terms.metrics import describe_measure
 from matrix.terms.quantities import ABSENT, quantity
 from matrix.terms.verdicts import is_taken
+from matrix.text.rankings import describe_level
 
 BEST = "*"
 
@@ -25,7 +26,7 @@ def fleets_table(questions: Sequence[Question], names: Mapping[str, str], *, is_
 def _title(questions: Sequence[Question], is_for_sale: bool) -> str:
     """Return the title: the workload, the percentile that ranks storages, and the unit that the dollars are for."""
     first = questions[0]
-    levels = dict.fromkeys(f"P{question.get('ranked_level', question['level']):g}" for question in questions)
+    levels = dict.fromkeys(map(describe_level, questions))
     unit = describe_measure(first["metric"], first["unit"])
     label = f" ({first['label']})" if first["label"] else ""
     costs = (candidate["cost"] for question in questions for candidate in question["candidates"])

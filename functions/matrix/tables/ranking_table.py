@@ -5,7 +5,7 @@ from matrix.terms.documents.summary import Candidate, Decision, PointCost, Quest
 from matrix.terms.figures import describe_bounded_cost, describe_interval
 from matrix.terms.metrics import metric_title
 from matrix.terms.quantities import ABSENT, Column, factor, quantity
-from matrix.terms.verdicts import has_winner, judged, ranked_of
+from matrix.terms.verdicts import judged, ranked_of
 from matrix.text.rankings import (
     Name,
     bottleneck_of,
@@ -40,8 +40,7 @@ def ranking_table(summary: SummaryDocument, decision: Decision, question: Questi
         TableColumn("Bottleneck"),
         TableColumn("Verdict"),
     ]
-    how = {"is_alone": len(ranked) == 1, "is_shown": has_winner(question), "is_priced": bool(unit)}
-    rows = [row(_contents(summary, question, each, name, column, **how)) for each in ranked]
+    rows = [row(_contents(summary, question, each, name, column, is_priced=bool(unit))) for each in ranked]
     title = f"{describe_comparison(question)}: {metric_title(question['metric'], question['workload'])}"
     return Table(title, columns, rows)
 
@@ -53,8 +52,6 @@ def _contents(
     name: Name,
     column: Column,
     *,
-    is_alone: bool,
-    is_shown: bool,
     is_priced: bool,
 ) -> list[object]:
     value = ranked_of(each)["value"]
@@ -71,7 +68,7 @@ def _contents(
         _cost_cell(cost, times=1),
         _cost_cell(cost, times=SPREAD),
         bottleneck_of(summary, each),
-        f"{describe_verdict(each, is_alone=is_alone, is_shown=is_shown)}{front}",
+        f"{describe_verdict(each, question)}{front}",
     ]
 
 

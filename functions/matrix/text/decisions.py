@@ -13,6 +13,7 @@ from matrix.terms.objectives import BEST_VALUE_WITHIN
 from matrix.terms.quantities import factor, quantity, times
 from matrix.terms.sentences import listed
 from matrix.terms.verdicts import difference_of, is_comparable, judged, ranked_of, winner
+from matrix.text.rankings import describe_level
 
 NEAR = f"{100 * BEST_VALUE_WITHIN:.0f} %"
 MAX_NAMED = 3
@@ -186,9 +187,9 @@ def _absent(question: Question, absence: Absence, objective: Part | None) -> str
         return absence["storage"]
     figures = listed(quantity(each["value"], question["unit"]) for each in absence["neighbours"])
     sizes = listed(str(each["instances"]) for each in absence["neighbours"])
-    level = question.get("ranked_level", question["level"])
     expected = "to meet the limit" if objective else "to be fastest"
-    return f"{absence['storage']}, expected {expected} here by its P{level:g} at {sizes} instances ({figures})"
+    level = describe_level(question)
+    return f"{absence['storage']}, expected {expected} here by its {level} at {sizes} instances ({figures})"
 
 
 # --- costs ------------------------------------------------------------------------------------------------------------
@@ -225,10 +226,9 @@ def _order_of_cost(candidate: Candidate) -> tuple[bool, float]:
 
 def _figure(question: Question, candidate: Candidate) -> str:
     """Write the figure that ranks a candidate: `P90 101m 17s`."""
-    level = question.get("ranked_level", question["level"])
     whole_s = candidate.get("fleet_s")
     whole = f" (the whole fleet {quantity(whole_s, 's')})" if whole_s is not None else ""
-    return f"P{level:g} {quantity(ranked_of(candidate)['value'], question['unit'])}{whole}"
+    return f"{describe_level(question)} {quantity(ranked_of(candidate)['value'], question['unit'])}{whole}"
 
 
 def _in_memory(candidate: Candidate) -> bool:

@@ -15,26 +15,22 @@ from matrix.terms.findings.verdicts import (
     describe_distance,
 )
 from matrix.terms.quantities import factor, times
-from matrix.terms.verdicts import difference_of, ranked_of
+from matrix.terms.verdicts import difference_of, has_winner, judged, ranked_of
 
 
 def describe_verdict(  # noqa: PLR0911 - one case per addition
-    candidate: Candidate, *, is_alone: bool = False, is_shown: bool = True, is_brief: bool = False
+    candidate: Candidate, question: Question, *, is_brief: bool = False
 ) -> str:
-    """Write the verdict of a candidate.
-
-    `is_alone`: no other was measured; `is_shown`: its comparison has a winner; `is_brief`: `×1.48` without words, and
-    without what would decide it.
-    """
+    """Write the verdict of a candidate of a comparison; `is_brief`: `×1.48` without words and what would decide it."""
     if candidate["lost"]:
         return Lost.describe(candidate["lost"])
     verdict = Verdict.read(candidate["verdict"])
     match verdict:
-        case Fastest() if not is_shown:
+        case Fastest() if not has_winner(question):
             return verdict.at("ahead")
         case Slower(times_as_slow=ratio) if is_brief and ratio is not None:
             return verdict.at(f"×{factor(ratio)}", is_brief=True)
-        case CheapestThatMeets() if is_alone:
+        case CheapestThatMeets() if len(judged(question)) == 1:
             return "meets the objective, the only one measured"
         case CheapestThatMeets() if candidate["cost"] is None or candidate["cost"]["missing"]:
             return "meets the objective, cost not known"
