@@ -22,14 +22,14 @@ from matrix.text.bottlenecks import (
 )
 
 
-def ceilings(view: View) -> Markup | None:
+def ceilings(view: View) -> Markup:
     """A row for each cell, or first one for each bottleneck of a storage; then the limits ruled out and not measured.
 
-    None for runs without bottlenecks.
+    Empty for runs without bottlenecks.
     """
     tables = bottleneck_tables(view.summary, lambda cell: _cell_name(view, cell))
     if not tables:
-        return None
+        return Markup("")
     first, *more = tables
     late = [tag("p", sentence, class_="note") for sentence in first.sentences]
     blocks = [_why(view, cell, hit) for cell, hit in bottlenecks(view.summary)]

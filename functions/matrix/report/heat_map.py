@@ -17,7 +17,7 @@ from matrix.terms.metrics import metric_title
 from matrix.terms.names import natural_order, shared_and_own
 from matrix.terms.quantities import ABSENT, count_of, factor, quantity
 from matrix.terms.sentences import why_taken
-from matrix.terms.verdicts import expected_ahead, has_winner, is_open, is_unclear, ranked_of
+from matrix.terms.verdicts import expected_ahead, has_winner, is_open, is_taken, is_unclear, ranked_of
 from matrix.text.decisions import NEAR
 from matrix.text.rankings import OPEN
 
@@ -61,7 +61,7 @@ TAKE, FASTEST, BOTH, AHEAD = "★ take", "○ fastest", "★ fastest", "○ ahea
 
 def heat_map(view: View) -> Markup:
     """Return the section; empty if fewer than two storages were measured, because one has no comparison."""
-    questions = view.decision.get("questions") or []
+    questions = view.questions
     curves = {cell["id"]: view.curve(cell) for cell in view.cells}
     columns = [_by_storage(curves, question) for question in questions]
     measured = {storage for column in columns for storage, candidate in column.items() if _value(candidate)}
@@ -126,7 +126,7 @@ def rows_of(view: View) -> list[list[str]]:
 
     `point` is the workload and the test point where a run has several; times_as_slow is 1 for the best.
     """
-    questions = view.decision.get("questions") or []
+    questions = view.questions
     curves = {cell["id"]: view.curve(cell) for cell in view.cells}
     has_points = len({_group(question) for question in questions}) > 1
     rows = [["storage", *(["point"] if has_points else []), "fleet", "value", "unit", "times_as_slow", "mark"]]
@@ -137,22 +137,21 @@ def rows_of(view: View) -> list[list[str]]:
             if candidate is None:
                 continue
             point = [_group(question)] if has_points else []
-            rows.append([storage, *point, question["fleet"], *_data_of(view, question, candidate)])
+            rows.append([storage, *point, question["fleet"], *_data_of(question, candidate)])
     return rows
 
 
-def _data_of(view: View, question: Question, candidate: Candidate) -> list[str]:
+def _data_of(question: Question, candidate: Candidate) -> list[str]:
     """Return value, unit, times as slow, and mark of a cell of the matrix; a value that is left out has no rank."""
     if candidate["ranked"] is None:
         return ["", question["unit"], "", "not measured"]
     value, ranked = _value(candidate), f"{ranked_of(candidate)['value']:.15g}"
-    values = [known for each in question["candidates"] if (known := _value(each)) is not None]
     if value is None:
         return [ranked, question["unit"], "", "left out"]
-    best = (max if question["higher_is_better"] else min)(values)
+    values, best = _values_and_best(question)
     above, below = (best, value) if question["higher_is_better"] else (value, best)
     first = "fastest" if has_winner(question) else "ahead"
-    marks = ["take"] * view.takes(question, candidate) + [first] * (value == best and len(values) > 1)
+    marks = ["take"] * is_taken(candidate, question) + [first] * (value == best and len(values) > 1)
     marks += ["open"] * is_unclear(candidate, question)
     return [ranked, question["unit"], f"{above / below:.6g}" if below else "", " ".join(marks)]
 
@@ -170,6 +169,12 @@ def question_id(index: int) -> str:
 def _value(candidate: Candidate) -> float | None:
     ranked = candidate.get("ranked")
     return float(ranked["value"]) if ranked and candidate["lost"] is None else None
+
+
+def _values_and_best(question: Question) -> tuple[list[float], float]:
+    """Return all figures that count in a comparison, of which there is one at least, and the best of them."""
+    values = [known for each in question["candidates"] if (known := _value(each)) is not None]
+    return values, (max if question["higher_is_better"] else min)(values)
 
 
 def _ranked_by(questions: Sequence[Question]) -> str:
@@ -225,7 +230,7 @@ def _cells(view: View, columns: list[dict[str, Candidate]], storage: str, ahead:
     for index, (question, column) in enumerate(zip(view.decision["questions"], columns, strict=True)):
         candidate = column.get(storage)
         if candidate is not None and candidate["ranked"] is not None:
-            built = _measured(view, question, candidate, index)
+            built = _measured(question, candidate, index)
         elif candidate is not None and candidate["cell"] in states:
             built = _cell(states[candidate["cell"]], states[candidate["cell"]], index=index)
         elif storage in ahead[index]:
@@ -241,25 +246,24 @@ def _expected_ahead(view: View, question: Question) -> set[str]:
     return {absent.storage for absent in absences(view, question) if absent.is_ahead}
 
 
-def _measured(view: View, question: Question, candidate: Candidate, index: int) -> Cell:
+def _measured(question: Question, candidate: Candidate, index: int) -> Cell:
     figure = quantity(ranked_of(candidate)["value"], question["unit"])
     value = _value(candidate)
     if value is None:
         return _cell("left-out", "left out", figure, index)
-    values = [known for each in question["candidates"] if (known := _value(each)) is not None]
-    best = (max if question["higher_is_better"] else min)(values)
+    values, best = _values_and_best(question)
     if len(values) == 1:
         return _cell("alone", "the only one", figure, index)
     ratio = best / value if question["higher_is_better"] else value / best
     if ratio != ratio or best == 0 or value == 0:  # noqa: PLR0124 - 0 / 0 is not a number
         return _cell("alone", "no ratio", figure, index)
-    is_taken = view.takes(question, candidate)
+    is_first = is_taken(candidate, question)
     is_best = value == best
     best_words = FASTEST if has_winner(question) else AHEAD
-    words = BOTH if is_taken and is_best else TAKE if is_taken else best_words if is_best else f"×{factor(ratio)}"
+    words = BOTH if is_first and is_best else TAKE if is_first else best_words if is_best else f"×{factor(ratio)}"
     if is_unclear(candidate, question):
         words += f" {OPEN}"
-    kind = f"level-{level_of(ratio)}{' marked' if is_taken or is_best else ''}{' take' if is_taken else ''}"
+    kind = f"level-{level_of(ratio)}{' marked' if is_first or is_best else ''}{' take' if is_first else ''}"
     return _cell(kind, words, figure, index)
 
 
@@ -271,8 +275,8 @@ def _cell(kind: str, words: str, figure: str | None = None, index: int | None = 
 
 def _legend(view: View) -> Markup:
     swatches = [tag("i", "", class_=f"level-{level}") for level in range(len(LEVELS) + 1)]
-    is_taken = any(view.takes(question, each) for question in view.questions for each in question["candidates"])
-    marks = f"{TAKE}: {why_taken(view.decision.get('objective'))}. " if is_taken else ""
+    takes_any = any(is_taken(each, question) for question in view.questions for each in question["candidates"])
+    marks = f"{TAKE}: {why_taken(view.decision.get('objective'))}. " if takes_any else ""
     others = [
         (
             any(not each["cell"] for question in view.questions for each in question["candidates"]),

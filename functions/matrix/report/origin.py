@@ -49,7 +49,7 @@ def _prices(view: View) -> str:
     """Name the sources of all costs' prices; the plan's prices with the plan's region and day."""
     if not view.decision.get("is_recommendation", True):
         return ""
-    candidates = [each for question in view.decision.get("questions") or [] for each in question["candidates"]]
+    candidates = [each for question in view.questions for each in question["candidates"]]
     bases = dict.fromkeys(each["cost"]["basis"] for each in candidates if each["cost"])
     return "; ".join(_planned(view) if basis == PLANNED else basis for basis in bases)
 

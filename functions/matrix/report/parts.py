@@ -248,26 +248,26 @@ def _section(built: Table, id_: str) -> Markup:
 # --- sections on the side ---------------------------------------------------------------------------------------------
 
 
-def directories(view: View) -> Markup | None:
-    """Compare one directory for all workers with own ones, for points measured both ways; None if there are none."""
+def directories(view: View) -> Markup:
+    """Compare one directory for all workers with own ones, for points measured both ways; empty if there are none."""
     return _sentences(directories_table(view.summary), "directories")
 
 
-def service_times(view: View) -> Markup | None:
-    """Write how long AWS took for each storage; None if nothing is known."""
+def service_times(view: View) -> Markup:
+    """Write how long AWS took for each storage; empty if nothing is known."""
     return _sentences(service_times_table(view.summary), "service-times")
 
 
-def _sentences(built: Table, name: str) -> Markup | None:
+def _sentences(built: Table, name: str) -> Markup:
     sentences = [tag("li", f"{subject}: {sentence}.") for subject, sentence in built.texts()]
-    return tag("section", tag("h2", built.title), tag("ul", *sentences), id=name) if sentences else None
+    return tag("section", tag("h2", built.title), tag("ul", *sentences), id=name) if sentences else Markup("")
 
 
-def layers(view: View) -> Markup | None:
-    """Sentences on ratios far from 1, and a table of all; None if no layer below the programs has counts."""
+def layers(view: View) -> Markup:
+    """Sentences on ratios far from 1, and a table of all; empty if no layer below the programs has counts."""
     built, far = all_layers_table(view.summary), far_layers_table(view.summary)
     if not built.rows:
-        return None
+        return Markup("")
     first = list(far.texts())[:MAX_LAYERS]
     sentences = [tag("li", f"{cell}, {label}: {sentence}.") for cell, label, sentence in first]
     return tag(

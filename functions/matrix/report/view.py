@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from matrix.answer.decision.questions import storages_of
 from matrix.input.storage_names import NOT_AWS, brief_names
@@ -15,8 +15,7 @@ from matrix.terms.documents.summary import Candidate, Decision, Question, Summar
 from matrix.terms.grouping import grouped
 from matrix.terms.measured import Measured, judged_metrics
 from matrix.terms.names import describe_placement, fleet_label, reading_order, workload_names_of
-from matrix.terms.quantities import quantity
-from matrix.terms.verdicts import is_taken
+from matrix.text.decisions import describe_limit
 
 # Fields of a point that a summary leaves out, or has without bins.
 GROWING = ("samples", "latency", "over_time")
@@ -56,14 +55,11 @@ class Entry(Measured):
         return (ends["low"], ends["high"]) if ends else (None, None)
 
 
-@dataclass(frozen=True)
-class TailPercentile:
-    """The tail percentile of a point, which the decision reads, with the ends of its interval."""
+class TailPercentile(NamedTuple):
+    """The tail percentile of a point, which the decision reads."""
 
     level: float
     value: float | None
-    low: float | None
-    high: float | None
 
 
 @dataclass(frozen=True)
@@ -130,10 +126,6 @@ class View:
         """The comparisons of the decision."""
         return list(self.decision.get("questions") or [])
 
-    def takes(self, question: Question, candidate: Candidate) -> bool:
-        """Whether a storage is the one to take in a comparison; never in a run that recommends nothing."""
-        return is_taken(candidate, question)
-
     @cached_property
     def only_workload(self) -> str:
         """The workload if a run has only one; else empty."""
@@ -143,9 +135,8 @@ class View:
     @cached_property
     def facets(self) -> Facets:
         """The choices of the page's filters."""
-        questions = self.decision.get("questions") or []
         points = [(entry.workload, entry.label) for entry in self.entries]
-        points += [(question["workload"], question["label"]) for question in questions]
+        points += [(question["workload"], question["label"]) for question in self.questions]
         known = [storage for storage in self.curves if storage in {entry.storage for entry in self.entries}]
         return Facets.of(known or self.curves, points, [fleet_label(cell["fleet"]) for cell in self.cells])
 
@@ -165,8 +156,7 @@ class View:
     def _brief(self) -> tuple[dict[str, str], dict[str, str]]:
         """The storages as charts name them, by cell and by the name that a decision gives them."""
         by_cell = {cell["id"]: self.curve(cell) for cell in self.cells}
-        questions = self.decision.get("questions") or []
-        candidates = [candidate for question in questions for candidate in question["candidates"]]
+        candidates = [candidate for question in self.questions for candidate in question["candidates"]]
         return by_cell, {each["storage"]: by_cell[each["cell"]] for each in candidates if each["cell"] in by_cell}
 
     def called(self, candidate: Candidate) -> str:
@@ -191,9 +181,9 @@ class View:
         """The tail percentile of each point from the decision, by cell, point and metric."""
         return {
             (candidate["cell"], candidate["point"], question["metric"]): TailPercentile(
-                question["level"], candidate["value"], candidate["low"], candidate["high"]
+                question["level"], candidate["value"]
             )
-            for question in self.decision.get("questions") or []
+            for question in self.questions
             for candidate in question["candidates"]
         }
 
@@ -203,8 +193,7 @@ class View:
         if objective.get("metric") != entry.name:
             return None
         upper = objective.get("atMost")
-        value = float(upper if upper is not None else objective["atLeast"])
-        return value, f"{'at most' if upper is not None else 'at least'} {quantity(value, entry.unit)}"
+        return float(upper if upper is not None else objective["atLeast"]), describe_limit(objective, entry.unit)
 
     def tail(self, entry: Entry) -> float | None:
         """The tail percentile of a point if it has enough samples; else charts have none, as tables have a dash."""

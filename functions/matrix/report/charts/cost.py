@@ -29,8 +29,7 @@ def costs(view: View) -> Iterator[Chart]:
     if not view.decision.get("is_recommendation", True):
         return
     groups = grouped(
-        ((question["workload"], question["label"], question["metric"]), question)
-        for question in view.decision.get("questions") or []
+        ((question["workload"], question["label"], question["metric"]), question) for question in view.questions
     )
     for questions in groups.values():
         is_by_tail = 2 * sum(not question.get("why_median") for question in questions) > len(questions)
