@@ -360,7 +360,7 @@ def _populate_seconds(cell: ResultDocument) -> float:
 
 def _counted(point: PointResult) -> dict[str, float]:
     """Return what the mounts of all instances counted in all complete repetitions. Empty if one did not count."""
-    repetitions = [repetition.get("counted", {}) for repetition in point.get("fleet", []) if repetition.get("span_s")]
+    repetitions = [repetition.get("counted", {}) for repetition in _repetitions(point)]
     names = set.intersection(*map(set, repetitions)) if repetitions else set()
     return {name: sum(counted[name] for counted in repetitions) for name in sorted(names)}
 
@@ -393,7 +393,7 @@ def _times(measured: float, planned: float) -> float:
 
 def _crossed(point: PointResult) -> float | None:
     """Return the bytes that passed between Availability Zones in all complete repetitions. None: not known."""
-    every = [repetition.get("crossed_bytes") for repetition in point.get("fleet", []) if repetition.get("span_s")]
+    every = [repetition.get("crossed_bytes") for repetition in _repetitions(point)]
     known = [crossed for crossed in every if crossed is not None]
     return sum(known) if known and len(known) == len(every) else None
 

@@ -18,6 +18,8 @@ from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.documents.values import ValuesDocument
 
 Facts = Mapping[str, Mapping[str, int]]
+# Letters of the values of a fact.
+MAX_LETTERS = 60
 
 
 class Changed(NamedTuple):
@@ -46,14 +48,14 @@ def _values(cells: Iterable[Facts]) -> dict[str, set[str]]:
     return values
 
 
-def describe_change(changed: Changed, most: int = 60) -> str:
+def describe_change(changed: Changed) -> str:
     """Write a change: `kernel: 6.1.0 → 6.12.0`; long values are cut."""
-    before, after = (", ".join(values) for values in changed[1:])
-    return f"{changed.fact}: {_cut(before, most)} → {_cut(after, most)}"
+    before, after = (_cut(", ".join(values)) for values in changed[1:])
+    return f"{changed.fact}: {before} → {after}"
 
 
-def _cut(text: str, most: int) -> str:
-    return text if len(text) <= most else f"{text[: most - 1]}…"
+def _cut(text: str) -> str:
+    return text if len(text) <= MAX_LETTERS else f"{text[: MAX_LETTERS - 1]}…"
 
 
 # The threshold of `matrix compare` for its exit code; here a smaller significant difference is a change too.

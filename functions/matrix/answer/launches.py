@@ -142,8 +142,7 @@ def _point(point: str, first: ResultDocument, launches: Sequence[Launch], planne
 
 def _samples(points: Sequence[tuple[int, PointResult]]) -> SampleColumns:
     """The concatenated columns of all launches; None for the values of a metric that a launch lacks."""
-    parts = [(launch, point["samples"]) for launch, point in points if point.get("samples")]
-    columns = [(launch, part) for launch, part in parts if part is not None]
+    columns = [(launch, part) for launch, point in points if (part := point.get("samples"))]
     names = sorted({name for _, part in columns for name in part["metrics"]})
     return {
         "instance": [instance for _, part in columns for instance in part["instance"]],

@@ -122,11 +122,10 @@ def _last_kept(kept: Sequence[tuple[float, bool]]) -> float:
 
 def _launches(sweep: Sequence[PointResult]) -> dict[str, int]:
     """The launch of each instance; empty if there was only one."""
-    columns = [point["samples"] for point in sweep if point.get("samples")]
     return {
         instance: launch
-        for samples in columns
-        if samples is not None
+        for point in sweep
+        if (samples := point.get("samples"))
         for instance, launch in zip(samples["instance"], samples.get("launch", []), strict=False)
     }
 

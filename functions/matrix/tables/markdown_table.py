@@ -4,11 +4,11 @@ from matrix.tables.table import Table, TableCell, TableColumn
 from matrix.terms.markdown_text import code, inline, table_line
 
 
-def markdown_section(table: Table, most_rows: int | None = None) -> str:
+def markdown_section(table: Table) -> str:
     """Return a table below its title, with its notes; empty without rows."""
     if not table.rows:
         return ""
-    return "\n\n".join([f"## {inline(table.title)}", markdown_table(table, most_rows), *map(inline, table.sentences)])
+    return "\n\n".join([f"## {inline(table.title)}", markdown_table(table), *map(inline, table.sentences)])
 
 
 def markdown_table(table: Table, most_rows: int | None = None) -> str:

@@ -70,7 +70,7 @@ def _not_carried(measured: Measured) -> str:
 
 
 def _interval(measured: Measured, write: Write) -> TableCell:
-    return TableCell(interval(measured.metric, write=write))
+    return TableCell(interval(measured.metric, write))
 
 
 def _count(measured: Measured, _: Write) -> TableCell:

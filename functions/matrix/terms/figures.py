@@ -82,12 +82,12 @@ def _is_only_bounded(metric: MetricResult, percentile: str) -> bool:
     return percentile != "p50" and not (metric.get("carried") or {}).get(percentile, True)
 
 
-def interval(metric: MetricResult, name: str = "p50", write: Callable[[float | None], str] | None = None) -> str:
-    """Write the 95 % interval of a percentile: `290 – 320 files/s`; without one, its scope or a dash.
+def interval(metric: MetricResult, write: Callable[[float | None], str] | None = None) -> str:
+    """Write the 95 % interval of the median: `290 – 320 files/s`; without one, its scope or a dash.
 
     An interval over instances alone is valid only for their hour, which it states: `290 – 320 files/s, not replicated`.
     """
-    ends, scope = (metric.get("intervals") or {}).get(name), metric.get("scope")
+    ends, scope = (metric.get("intervals") or {}).get("p50"), metric.get("scope")
     if not ends:
         return scope or ABSENT
     if write:

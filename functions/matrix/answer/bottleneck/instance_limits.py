@@ -4,12 +4,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from matrix.input import instance_types
-from matrix.input.instance_types import Bandwidth
+from matrix.input.instance_types import GBIT, Bandwidth
 from matrix.terms.documents.parts import Fleet, Part
 from matrix.terms.documents.result import Limit
 
 MB = 1e6
-GBIT_BYTES = 125e6
 
 
 def limits_of(described: Mapping[str, Any]) -> dict[str, Limit]:
@@ -23,7 +22,7 @@ def limits_of(described: Mapping[str, Any]) -> dict[str, Limit]:
     pairs = {
         "ebs_iops": _pair(ebs.get("BaselineIops"), ebs.get("MaximumIops"), 1.0),
         "ebs_bytes_per_s": _pair(ebs.get("BaselineThroughputInMBps"), ebs.get("MaximumThroughputInMBps"), MB),
-        "network_bytes_per_s": _pair(card.get("BaselineBandwidthInGbps"), card.get("PeakBandwidthInGbps"), GBIT_BYTES),
+        "network_bytes_per_s": _pair(card.get("BaselineBandwidthInGbps"), card.get("PeakBandwidthInGbps"), GBIT),
     }
     return {name: pair for name, pair in pairs.items() if pair}
 

@@ -132,7 +132,7 @@ def _rank(question: Question, *, for_sale: bool) -> None:
     fastest, *others = ranked
     fastest.verdict = Fastest(is_cheapest=cheapest is fastest)
     for candidate in others:
-        _compare(fastest, candidate, question)
+        candidate.between, candidate.slowdown = slowdown_of(fastest, candidate, question)
         candidate.verdict = Slower(
             is_cheapest=cheapest is candidate,
             times_as_slow=_times_as_slow(candidate, fastest, question),
@@ -189,10 +189,6 @@ def _by_value(fastest: Candidate, question: Question) -> Callable[[Candidate], S
         return Slowdown(ratio, ratio, math.nextafter(ratio, 0.0))
 
     return slower_by
-
-
-def _compare(fastest: Candidate, other: Candidate, question: Question) -> None:
-    other.between, other.slowdown = slowdown_of(fastest, other, question)
 
 
 def slowdown_of(fastest: Candidate, other: Candidate, question: Question) -> tuple[Difference | None, Slowdown | None]:
