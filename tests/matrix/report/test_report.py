@@ -9,17 +9,15 @@ from html.parser import HTMLParser
 import pytest
 from support.runs_for_reports import TWO_STORAGES, build_run, built_page, built_view, cell_of, swept_page
 
+from matrix.answer.costs import Bill
 from matrix.answer.decision import decide
 from matrix.published.yocto_run import yocto_run
 from matrix.report import html, page, parts
 from matrix.report.charts.cost import costs
 from matrix.report.charts.medians import scaling
-from matrix.report.charts.watched import watched
 from matrix.report.html import LONG, Markup, details, tag
 from matrix.report.html_table import html_table
 from matrix.report.page import render
-from matrix.samples import cloudwatch
-from matrix.storages.metrics import Metric
 from matrix.tables.table import Table
 
 VOID = {"meta", "br", "link", "img", "input", "hr"}
@@ -75,14 +73,20 @@ class Page(HTMLParser):
 def run():
     """Builds on two storages with one and ten instances, and the page of them."""
     summary, results, planned = build_run(TWO_STORAGES)
-    text = render(summary, results=results, plan=planned)
-    return summary, results, text
+    return summary, results, planned
 
 
 @pytest.fixture(scope="module")
-def read(run):
+def text(run):
+    """That page."""
+    summary, results, planned = run
+    return render(summary, results=results, plan=planned)
+
+
+@pytest.fixture(scope="module")
+def read(text):
     """That page, read."""
-    return Page(run[2])
+    return Page(text)
 
 
 def test_the_page_is_whole_html_with_each_id_once(read):
@@ -96,9 +100,7 @@ def test_links_lead_to_places_of_the_page(read):
     assert {link.removeprefix("#") for link in read.links} <= set(read.ids)
 
 
-def test_the_page_has_no_address_and_its_policy_forbids_all(run):
-    text = run[2]
-
+def test_the_page_has_no_address_and_its_policy_forbids_all(text):
     assert re.findall(r"https?://(?!www\.w3\.org/2000/svg)", text) == []
     [policy] = re.findall(r'Content-Security-Policy" content="([^"]*)"', text)
     [script] = re.findall(r"<script>(.*?)</script>", text, re.DOTALL)
@@ -111,7 +113,7 @@ def test_the_page_has_no_address_and_its_policy_forbids_all(run):
     )
 
 
-def test_every_chart_has_its_figures_and_says_how_it_is_read(run, read):
+def test_every_chart_has_its_figures_and_says_how_it_is_read(read):
     charts = json.loads(next(text for attributes, text in read.scripts if attributes.get("id") == "charts"))
     drawn = [attributes["id"] for _, attributes in read.tags if attributes.get("class") == "drawn"]
     boxes = [attributes for _, attributes in read.tags if attributes.get("class") == "chart"]
@@ -123,8 +125,8 @@ def test_every_chart_has_its_figures_and_says_how_it_is_read(run, read):
     assert all(chart["series"] for chart in charts.values())
 
 
-def test_storages_differ_in_more_than_colour(run):
-    [bands] = re.findall(r'<figure id="bands-build".*?</figure>', run[2], re.DOTALL)
+def test_storages_differ_in_more_than_colour(text):
+    [bands] = re.findall(r'<figure id="bands-build".*?</figure>', text, re.DOTALL)
     shapes = {(style, *sorted(set(re.findall(r"#m\d", marks))))
               for style, marks in re.findall(r'<g class="s(\d)" data-group="\d"[^>]*>(.*?)</g>', bands)
               if "#m" in marks}  # fmt: skip
@@ -156,8 +158,8 @@ def heat(text):
     return {row[0][1]: row[1:] for row in plain}
 
 
-def test_the_matrix_shows_how_far_each_storage_is_from_the_best_of_its_column(run):
-    drawn = heat(run[2])
+def test_the_matrix_shows_how_far_each_storage_is_from_the_best_of_its_column(text):
+    drawn = heat(text)
 
     assert [text for _, text in drawn["Storage"]] == ["1", "10"]
     assert [text.split("  ")[1] for _, text in drawn["EBS gp3"]] == ["○ ahead", "★ fastest"]
@@ -249,19 +251,12 @@ def test_what_may_not_be_believed_is_in_no_curve_and_no_law():
 
 
 def test_costs_of_the_tables_are_the_decisions(run, read):
-    decision = json.loads(json.dumps(render_decision(run)))
+    summary, results, planned = run
+    decision = decide(summary, results=results, bill=Bill.of(planned, None))
     table_ = next(rows for rows in read.tables if any("start and idle time included" in one[1] for one in rows[0]))
 
     wanted = {one["cost"]["usd"] for question in decision["questions"] for one in question["candidates"]}
     assert {float(row[3][0]) for row in table_[1:]} == wanted
-
-
-def render_decision(run):
-    """The decision that the page was made with."""
-    from matrix.answer.costs import Bill
-
-    _, _, planned = build_run(TWO_STORAGES)
-    return decide(run[0], results=run[1], bill=Bill.of(planned, None))
 
 
 def test_hostile_names_are_text_everywhere():
@@ -396,39 +391,6 @@ def test_after_a_sweep_the_page_has_the_receipt_that_would_be_drawn_now_and_noth
     assert "till there" not in receipt_in(swept)
     assert receipt_in(swept) == receipt_in(drawn_now)
     assert swept.replace(receipt_in(swept), "") == at_end.replace(receipt_in(at_end), "")
-
-
-def dd_view(cloudwatch_document, count=1):
-    """The view of one dd cell whose samples last two minutes at 100 MB/s."""
-    storage = {"type": "ebs", "volumeType": "gp3", "sizeGiB": 200, "iops": 3000, "throughputMiBps": 125}
-    metric = {"unit": "MB/s", "higher_is_better": True, "primary": True, "n": 1, "expected_n": 1, "p50": 100.0}
-    columns = {"instance": ["i-1"], "repetition": [1], "started_at": [600.0], "ended_at": [720.0]}
-    point = {"id": "p01", "params": {}, "metrics": {"mb_per_s": metric}, "fleet": []}
-    cell = {
-        "id": "c", "file_system": "fs", "storage": storage,
-        "workload": {"type": "dd"}, "fleet": {"instanceType": "m6i.large", "count": count}, "state": "measured",
-        "points": [point],
-    }  # fmt: skip
-    result = cell | {"points": [point | {"samples": columns | {"metrics": {"mb_per_s": [100.0]}}}]}
-    summary = {"run": "r", "environment": "aws", "cells": [cell]}
-    return page.view_of(summary, results={"c": result | {"cloudwatch": cloudwatch_document}})
-
-
-def counted(*values, of=1, ended=720.0):
-    """What CloudWatch counted of the bytes that a volume wrote, minute by minute."""
-    metric = Metric("AWS/EBS", "VolumeWriteBytes", "Sum", "bytes")
-    points = [(600.0 + 60 * minute, value) for minute, value in enumerate(values)]
-    about = {"instances": ["i-1"], "of": of}
-    answers = [(cloudwatch.Query("q", metric, {"VolumeId": "vol-1"}), points)]
-    return cloudwatch.document(about, (600.0, ended), answers, read_at=99_999.0)
-
-
-def test_what_cloudwatch_was_asked_for_in_part_is_not_drawn_as_the_whole():
-    [chart] = watched(dd_view(counted(6e9, of=200), count=200))
-
-    assert chart.title.endswith("throughput of 1 of 200 instances by CloudWatch")
-    # 125 MiB/s of the one volume that was asked for.
-    assert chart.limit == (131.072, "throughput of the volume: 131 MB/s")
 
 
 def test_a_value_far_from_the_others_is_marked_with_its_instance_and_left_out_of_nothing():

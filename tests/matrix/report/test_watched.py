@@ -93,6 +93,8 @@ def test_of_volumes_those_that_were_asked_for_are_drawn_with_their_own_limits(vi
     assert charts["mb"].limit == (2621.44, "throughput of 20 volumes: 2,621 MB/s")
     assert lines(charts["mb"])["Most of 20 × m6i.large"][0] == (0.0, 2000.0)
     assert charts["iops"].limit == (60_000.0, "IOPS of 20 volumes: 60,000 IOPS")
+    one = charts_of(view, entry, counted(metrics, namespace="AWS/EBS", of=200))
+    assert one["mb"].limit == (131.072, "throughput of the volume: 131 MB/s")
 
 
 def test_disks_of_fsx_stand_beside_what_its_clients_asked(view):

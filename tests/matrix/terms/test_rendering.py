@@ -246,18 +246,6 @@ def test_intervals_have_their_column_and_bounds_their_note():
     assert "P50, 95 % interval" not in markdown.to_markdown(summary())
 
 
-def layered():
-    """The summary of a cell whose cache answered nine of ten bytes, and whose server's disks read twice the rest."""
-    document = summary()
-    asked = {"way": "read", "counts": "bytes", "asked": 100.0, "seen": 10.0}
-    document["cells"][0]["points"][0]["layers"] = [
-        asked | {"above": "programs", "below": "mount", "ratio": 0.1},
-        asked | {"way": "write", "above": "programs", "below": "mount", "ratio": 1.01},
-    ]
-    document["cells"][0]["server_layers"] = {"p01": [asked | {"above": "FSx server", "below": "FSx disks", "ratio": 2}]}
-    return document
-
-
 def test_names_of_emulated_storages_say_that_they_are_not_of_aws_also_where_their_user_named_them():
     played = {"type": "ebs", "volumeType": "gp3", "sizeGiB": 20, "emulated": True}
     own = {"type": "efs", "name": "mine", "emulated": {"times": 2}}
