@@ -104,8 +104,9 @@ def _use_cached_clients(client_of: Callable[..., Any], credentials_for: Callable
         return clients[region, service, role]
 
     original = boto_client.boto_client_for
-    for module in list(sys.modules.values()):
-        if getattr(module, "boto_client_for", None) is original:
+    for name, module in list(sys.modules.items()):
+        # Another module may be one that is loaded when it is first asked for a name (local/quick_start.py).
+        if name.startswith("moto.stepfunctions.") and getattr(module, "boto_client_for", None) is original:
             module.boto_client_for = client_for
 
 
