@@ -44,8 +44,6 @@ def set_environment(region: str) -> None:
     os.environ.update(
         # Requests to the cloud itself bypass the proxy; others, such as for an image's packages, need it.
         dict.fromkeys(("no_proxy", "NO_PROXY"), _without_proxy()),
-        # Where the test tools have installed the Common Runtime, botocore would import it: 0.3 s, twice.
-        BOTO_DISABLE_CRT="true",
         MOTO_DISABLE_GLOBAL_CORS="true",
         MOTO_ENABLE_AMI_VALIDATION="true",
         MOTO_EC2_ENABLE_INSTANCE_TYPE_VALIDATION="true",
