@@ -38,9 +38,9 @@ class DeployError(RuntimeError):
 class Deployment:
     """One stack from one template file."""
 
-    def __init__(self, template: Path, operator: Operator, expect_code: Callable[[bytes], None]) -> None:
-        """`expect_code` is called with the archive that functions share, before the first function is created."""
-        self._expect_code = expect_code
+    def __init__(self, template: Path, operator: Operator, expect: Callable[[Path, bytes], None]) -> None:
+        """`expect` is called with the folder that functions share and its archive, before the first is created."""
+        self._expect = expect
         self._root = template.parent
         self._template = template
         self._operator = operator
@@ -94,7 +94,7 @@ class Deployment:
         common = template.get("Globals", {}).get("Function", {})
         common_code = common.pop("CodeUri", None)
         if isinstance(common_code, str) and (self._root / common_code).is_dir():
-            self._expect_code(zipped(self._root / common_code))
+            self._expect(self._root / common_code, zipped(self._root / common_code))
         self._bucket.create_bucket(Bucket=ARTIFACTS, **_location(self._operator.region))
         for name, resource in template["Resources"].items():
             properties = resource.setdefault("Properties", {})

@@ -108,7 +108,7 @@ class Cloud:
         self._bring_up(operator, port)
         outputs: dict[str, str] = {}
         if self.options.template is not None:
-            deployment = Deployment(self.options.template.resolve(), operator, self._runtime.expect_code)
+            deployment = Deployment(self.options.template.resolve(), operator, self._runtime.expect)
             outputs = deployment.run(self.options.stack, self._workdir, dict(self.options.parameters))
         self._keeper.begin(outputs)
         pid, started = _this_process()

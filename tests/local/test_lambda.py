@@ -232,9 +232,11 @@ def test_code_that_lambda_would_not_unpack_is_not_unpacked(tmp_path):
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
         for number in range(27):
             archive.writestr(f"{number}.py", b"\n" * 10_000_000)
+    functions = tmp_path / "functions"
+    functions.mkdir()
     runtime = LambdaRuntime(SimpleNamespace(preload=None), "http://localhost", tmp_path, dict)
 
     with pytest.raises(CodeTooLargeError, match="smaller than 262144000 bytes"):
-        runtime.expect_code(packed.getvalue())
+        runtime.expect(functions, packed.getvalue())
 
     assert not list(tmp_path.rglob("*.py"))
