@@ -4,14 +4,14 @@ import contextlib
 import json
 from typing import Any
 
-from botocore.exceptions import ClientError
-from botocore.parsers import ResponseParserError
 from moto.cloudformation import parsing
 from moto.cloudformation.exceptions import UnformattedGetAttTemplateException
 from moto.core.common_models import CloudFormationModel
 from moto.ec2.models import ec2_backends
+from moto.s3.exceptions import MissingBucket
+from moto.s3.models import s3_backends
 
-from local.corrections.clients import Operator
+from local.corrections.clients import ACCOUNT, Operator
 from local.corrections.networks import authorize_egress
 
 _operator: Operator
@@ -23,10 +23,6 @@ def install(operator: Operator) -> None:
     _operator = operator
     for cached in (parsing.get_model_list, parsing.get_model_map, parsing.get_name_type_map):
         cached.cache_clear()
-
-
-def _client(service: str, region: str) -> Any:
-    return _operator.client(service, region)
 
 
 class _ApiResource:
@@ -84,23 +80,19 @@ class _ApiResource:
         """Delete the resource; by default there is nothing to do."""
 
 
-def _without(properties: dict, *names: str) -> dict:
-    return {key: value for key, value in properties.items() if key not in names}
-
-
 class BucketPolicy(_ApiResource, CloudFormationModel):
     """A bucket's policy; local/roles judges it."""
 
     TYPE = "AWS::S3::BucketPolicy"
 
     def _make(self, name: str, properties: dict, account: str, region: str) -> tuple[str, dict[str, Any]]:  # noqa: ARG002
-        policy = json.dumps(properties["PolicyDocument"])
-        _client("s3", region).put_bucket_policy(Bucket=properties["Bucket"], Policy=policy)
+        policy = json.dumps(properties["PolicyDocument"]).encode()
+        s3_backends[account]["aws"].put_bucket_policy(properties["Bucket"], policy)
         return f"{properties['Bucket']}-policy", {}
 
-    def _remove(self, region: str) -> None:
-        with contextlib.suppress(ClientError, ResponseParserError):  # the bucket may have been deleted before
-            _client("s3", region).delete_bucket_policy(Bucket=self.properties["Bucket"])
+    def _remove(self, region: str) -> None:  # noqa: ARG002
+        with contextlib.suppress(MissingBucket):  # the bucket may have been deleted before
+            s3_backends[ACCOUNT]["aws"].delete_bucket_policy(self.properties["Bucket"])
 
 
 class Schedule(_ApiResource, CloudFormationModel):
@@ -110,39 +102,23 @@ class Schedule(_ApiResource, CloudFormationModel):
     NAME_PROPERTY = "Name"
 
     def _make(self, name: str, properties: dict, account: str, region: str) -> tuple[str, dict[str, Any]]:  # noqa: ARG002
-        answer = _client("scheduler", region).create_schedule(Name=name, **_without(properties, "Name"))
+        answer = _operator.client("scheduler", region).create_schedule(**properties | {"Name": name})
         return name, {"Arn": answer["ScheduleArn"]}
 
     def _remove(self, region: str) -> None:
-        _client("scheduler", region).delete_schedule(Name=self.physical_resource_id)
+        _operator.client("scheduler", region).delete_schedule(Name=self.physical_resource_id)
 
 
 class Alarm(_ApiResource, CloudFormationModel):
     """A metric alarm, which never fires here because nothing computes its metric."""
 
     TYPE = "AWS::CloudWatch::Alarm"
-    NAME_PROPERTY = "AlarmName"
-
-    def _make(self, name: str, properties: dict, account: str, region: str) -> tuple[str, dict[str, Any]]:
-        _client("cloudwatch", region).put_metric_alarm(AlarmName=name, **_without(properties, "AlarmName", "Tags"))
-        return name, {"Arn": f"arn:aws:cloudwatch:{region}:{account}:alarm:{name}"}
-
-    def _remove(self, region: str) -> None:
-        _client("cloudwatch", region).delete_alarms(AlarmNames=[self.physical_resource_id])
 
 
 class EventInvokeConfig(_ApiResource, CloudFormationModel):
-    """Destination of a function's failed asynchronous events. It is only stored: no event is retried here."""
+    """Destination of a function's failed asynchronous events. No event is retried here."""
 
     TYPE = "AWS::Lambda::EventInvokeConfig"
-
-    def _make(self, name: str, properties: dict, account: str, region: str) -> tuple[str, dict[str, Any]]:  # noqa: ARG002
-        _client("lambda", region).put_function_event_invoke_config(**_without(properties, "Qualifier"))
-        return name, {}
-
-    def _remove(self, region: str) -> None:
-        with contextlib.suppress(ClientError):  # the function may have been deleted before
-            _client("lambda", region).delete_function_event_invoke_config(FunctionName=self.properties["FunctionName"])
 
 
 class TopicPolicy(_ApiResource, CloudFormationModel):
