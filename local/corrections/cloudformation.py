@@ -410,7 +410,8 @@ def _definition(properties: dict[str, Any], account_id: str) -> str:
         stored: Any = s3_backends[account_id]["aws"].get_object(
             location["Bucket"], location["Key"], location.get("Version")
         )
-        definition = json.dumps(yaml_template.load(stored.value.decode()))
+        # Without spaces, each of which the interpreter's parser matches with all of its rules.
+        definition = json.dumps(yaml_template.load(stored.value.decode()), separators=(",", ":"))
     else:
         definition = properties.get("DefinitionString") or json.dumps(properties["Definition"])
     for name, value in (properties.get("DefinitionSubstitutions") or {}).items():
