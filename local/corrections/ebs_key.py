@@ -6,7 +6,6 @@ https://docs.aws.amazon.com/ebs/latest/userguide/ebs-encryption-requirements.htm
 """
 
 import json
-import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -15,6 +14,7 @@ from moto.ec2.models.instances import StateReason
 from moto.kms.models import kms_backends
 
 from local.corrections.ec2 import Player
+from local.corrections.folders import later
 
 ACTIONS = ("CreateGrant", "Decrypt", "DescribeKey", "GenerateDataKeyWithoutPlaintext", "ReEncryptTo")
 # State reason of an instance whose key EC2 may not use (EC2 user guide, "Instance terminates immediately").
@@ -59,7 +59,7 @@ class KeyHolder:
             self._player.begin(instance)
         else:
             # Seconds later on AWS; here the launch has been answered at least.
-            threading.Timer(0.5, _refuse, (instance,)).start()
+            later(0.5, _refuse, instance)
 
     def end(self, instance: Any) -> None:
         self._player.end(instance)

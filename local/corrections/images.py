@@ -4,13 +4,14 @@ An image of CreateImage is `pending` before it is `available`. Its snapshot is o
 the requested tags, as the image does. Canonical's public parameters name an image of each architecture.
 """
 
-import threading
 from typing import Any
 
 from moto.core.utils import utcnow
 from moto.ec2.exceptions import EC2ClientError
 from moto.ec2.models import amis, ec2_backends
 from moto.ssm.models import Parameter, ParameterDict
+
+from local.corrections.folders import later
 
 DELAY_S = 0.3
 CANONICAL = "/aws/service/canonical/ubuntu/server/22.04/stable/current"
@@ -42,16 +43,10 @@ def _create_slowly_and_tag(delay_s: float) -> None:
         image.add_tags(tags.get("image", {}))
         image.ebs_snapshot.add_tags(tags.get("snapshot", {}))
         image.state = "pending"
-        timer = threading.Timer(delay_s, _become_available, [image])
-        timer.daemon = True
-        timer.start()
+        later(delay_s, setattr, image, "state", "available")
         return image
 
     amis.AmiBackend.create_image = create_image
-
-
-def _become_available(image: Any) -> None:
-    image.state = "available"
 
 
 def _know_ubuntu() -> None:
