@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import jsonata
 import pytest
 import yaml
 
@@ -50,46 +49,6 @@ STATES = {name: state for machine in MACHINES.values() for name, state in machin
 SHARED_ROLES = dict.fromkeys(("RecordFailedImage", "RecordFailedCell", "RecordFailedFileSystem"), "RecordingRole")
 SHARED_ROLES |= dict.fromkeys(("DeleteFileSystem", "CheckDeleted"), "DeletionRole")
 TASKS = {name: state for name, state in STATES.items() if state["Type"] == "Task"}
-
-
-def targets(state: dict[str, Any]) -> list[str]:
-    """Names of all states that may follow."""
-    rules = state.get("Choices", []) + state.get("Catch", [])
-    return [one for one in [state.get("Next"), state.get("Default"), *(rule["Next"] for rule in rules)] if one]
-
-
-def expressions(value: Any) -> Iterator[str]:
-    """Yield every JSONata expression below a value."""
-    if isinstance(value, dict):
-        for key, child in value.items():
-            if key != "ItemProcessor":
-                yield from expressions(child)
-    elif isinstance(value, list):
-        for child in value:
-            yield from expressions(child)
-    elif isinstance(value, str) and value.startswith("{%"):
-        yield value.removeprefix("{%").removesuffix("%}").strip()
-
-
-@pytest.mark.parametrize("name", MACHINES)
-def test_every_transition_leads_to_a_state_and_every_state_can_be_reached(name):
-    machine = MACHINES[name]
-
-    reached, waiting = set(), [machine["StartAt"]]
-    while waiting:
-        state = waiting.pop()
-        assert state in machine["States"], f"{name} leads to {state}, which is not there"
-        if state not in reached:
-            reached.add(state)
-            waiting += targets(machine["States"][state])
-
-    assert reached == set(machine["States"])
-
-
-@pytest.mark.parametrize("name", STATES)
-def test_every_expression_is_jsonata(name):
-    for expression in expressions(STATES[name]):
-        jsonata.Jsonata(expression)
 
 
 def test_nothing_of_aws_ends_a_run_before_the_latest_deadline_that_a_matrix_may_have():
