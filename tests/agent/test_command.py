@@ -28,7 +28,6 @@ METRICS = {
     "tps": {"unit": "tx/s", "better": "higher", "pattern": "^tps = ([0-9]+)$"},
     "p99_ms": {"unit": "ms", "better": "lower", "jsonField": "latency.p99"},
 }
-PRINTS = """test "$PWD" = "$WORK_DIR"; cat source; echo tps = $((100 * JOBS)); echo '{"latency": {"p99": 1.5}}'"""
 
 
 def test_a_step_without_a_declared_number_fails_by_its_name_and_the_last_lines(cloud, instance, make_job):

@@ -20,7 +20,6 @@ from agent.machine.workspace import Workspace
 from agent.workloads import engines
 
 MIB = 2**20
-SLOW = {"create_s": 0.005, "create_operations": 1, "read_s": 0.001, "write_s": 0.001, "sync_s": 0.01}
 CLOSE = {"rel": 0.05}
 
 

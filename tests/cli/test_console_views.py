@@ -3,13 +3,11 @@
 import json
 import time
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from support.console_source import PlayedRun, recorded
 from support.console_synthetic import TURNS, poll_events
 
-from cli.console import server
 from cli.console.boards import Boards
 from cli.console.definition import machine, places
 from cli.console.fleet_view import Board, fleet, objects_of
@@ -29,7 +27,6 @@ from matrix.run import heartbeats
 RUN = "red2"
 SYSTEM = "efs-elastic"
 GOOD, BAD = f"{SYSTEM}.touch.m6i.large-x2", f"{SYSTEM}.touch.m6i.large-x5"
-PAGES = Path(server.__file__).with_name("pages")
 NO_STOP = {"state": "no", "lines": []}
 
 

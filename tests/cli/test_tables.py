@@ -13,7 +13,6 @@ from cli.commands import reap
 from cli.tables import observed_tables
 
 ROOT = Path(__file__).parents[2]
-LONG = "FSx OpenZFS (2 file systems, 1024 GiB, each file system's AZ)"
 
 
 FIO = {"jobs": [{"jobname": "a-job-with-a-long-name", "job options": {"rw": "randwrite", "bs": "4k"},

@@ -27,9 +27,6 @@ def test_a_failing_expression_is_an_evaluation_error(cloud, expression):
     assert (ended["status"], ended["error"]) == ("FAILED", "States.QueryEvaluationError")
 
 
-ABSENT = "{% $states.input.absent %}"
-
-
 def in_map(state: dict, **fields) -> dict:
     """A state that evaluates another one in an inline Map."""
     processor = {"ProcessorConfig": {"Mode": "INLINE"}, "StartAt": "Inner", "States": {"Inner": state | {"End": True}}}

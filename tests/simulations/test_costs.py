@@ -16,7 +16,7 @@ DRAWS = 5
 GIB, TB = 2.0**30, 1e12
 # US dollars in us-east-1, as AWS lists them: m6i.large with its address and root volume, and storages, an hour.
 INSTANCE = 0.096 + 0.005 + 20 * 0.08 / 730
-GP3, GP2 = 100 * 0.08 / 730, 100 * 0.10 / 730
+GP2 = 100 * 0.10 / 730
 FSX = (1024 * 0.09 + 1024 * 0.26) / 730
 READ_GIB, WRITTEN_GIB, CROSSING_GIB = 0.03, 0.06, 0.02
 EFS_ELASTIC = {"type": "efs"}

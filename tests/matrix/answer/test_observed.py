@@ -8,7 +8,7 @@ from matrix.price.book import published_prices
 
 NOW = 1_800_000_000.0
 DAY = window(1, NOW, 0.0)
-MIB, GIB = 2**20, 2**30
+MIB = 2**20
 GP3 = {"type": "ebs", "volumeType": "gp3", "sizeGiB": 100, "iops": 3_000, "throughputMiBps": 125}
 
 
