@@ -41,7 +41,7 @@ def costs(
 
     Example: matrix costs --stack storage-matrix --format csv
     """
-    format_ = Format(options.chosen_format(format_, Format.TABLE, as_json=as_json))
+    format_ = options.chosen_format(format_, as_json=as_json)
     place = Place(local, stack, region)
     # pydantic takes a quarter of a second to import, so `matrix --help` must not import it.
     from matrix.answer.spending import spent

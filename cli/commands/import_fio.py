@@ -55,7 +55,7 @@ def import_fio(
         imported_files.keep(as_, read, refused, imported_run, given, ADVICE, as_json=as_json)
         return
     imported_files.refuse_what_is_of_a_run(storage, instance_type)
-    format_ = Format(options.chosen_format(format_, Format.TABLE, as_json=as_json))
+    format_ = options.chosen_format(format_, as_json=as_json)
     rows = [row for _, of_file in found.values() for row in of_file]
     imported_files.show(rows, fio_table(rows), format_)
     for name, file in read.items():

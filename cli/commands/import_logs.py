@@ -54,7 +54,7 @@ def import_logs(
         imported_files.keep(as_, read, refused, logs_run, given, ADVICE, as_json=as_json)
         return
     imported_files.refuse_what_is_of_a_run(storage, instance_type)
-    format_ = Format(options.chosen_format(format_, Format.TABLE, as_json=as_json))
+    format_ = options.chosen_format(format_, as_json=as_json)
     rows = [tool_logs.row_of(phase) for phases in read.values() for phase in phases]
     imported_files.show(rows, phases_table(rows), format_)
     if refused:

@@ -48,7 +48,7 @@ def plan(
 
     Example: matrix plan events/local-demo.json
     """
-    format_ = Format(options.chosen_format(format_, Format.TABLE, as_json=as_json))
+    format_ = options.chosen_format(format_, as_json=as_json)
     if format_ is Format.CSV and region != ALL_REGIONS:
         raise CommandError("--format csv is for --region all only", "write --format json", ExitCode.BAD_INPUT)
     try:

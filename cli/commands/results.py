@@ -62,7 +62,7 @@ def results(
 
     Example: matrix results latest --format csv > results.csv
     """
-    format_ = Format(options.chosen_format(format_, Format.TABLE, as_json=as_json))
+    format_ = options.chosen_format(format_, as_json=as_json)
     stored = find(run, Place(local, stack, region))
     summary = metrics.summary_with_late_metrics(stored.store, stored.summary)
     if format_ in (Format.CSV, Format.JSONL, Format.OPENMETRICS) and summary["status"] == STATUS:

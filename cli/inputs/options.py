@@ -2,7 +2,7 @@
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypeVar
 
 import typer
 
@@ -75,8 +75,11 @@ class Format(StrEnum):
     CSV = "csv"
 
 
-def chosen_format(format_: str, usual: str, *, as_json: bool) -> str:
-    """Return the format of an answer: --json is short for --format json, and goes with no other."""
-    if as_json and format_ not in (usual, "json"):
+Chosen = TypeVar("Chosen", bound=StrEnum)
+
+
+def chosen_format(format_: Chosen, *, as_json: bool) -> Chosen:
+    """Return the format of an answer: --json is short for --format json, and goes with no other but the table."""
+    if as_json and format_ not in ("table", "json"):
         raise CommandError(f"--json and --format {format_} exclude each other", "leave one out", ExitCode.BAD_INPUT)
-    return "json" if as_json else format_
+    return type(format_)("json") if as_json else format_

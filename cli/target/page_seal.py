@@ -9,7 +9,7 @@ import hashlib
 import hmac
 import os
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 PAGE, SEAL = "report.html", "report.seal"
@@ -38,12 +38,7 @@ def is_sealed(folder: Path) -> bool:
 
 def digest_of_documents(folder: Path) -> bytes:
     """Return a digest of all documents of which a page is drawn: 0.1 s for 100 MB."""
-    digest = hashlib.sha256()
-    for path in _documents(folder):
-        text = path.read_bytes()
-        digest.update(f"{path.relative_to(folder)} {len(text)}\n".encode())
-        digest.update(text)
-    return digest.digest()
+    return _digest(folder, _documents(folder))
 
 
 def _documents(folder: Path) -> Iterator[Path]:
@@ -58,11 +53,17 @@ def _seal(folder: Path, drawn_from: bytes) -> bytes:
 
 
 def _digest_of_code() -> bytes:
+    code = (path for path in DRAWING_CODE.rglob("*") if path.suffix in (".py", ".json", ".js", ".css"))
+    return _digest(DRAWING_CODE, sorted(code))
+
+
+def _digest(folder: Path, paths: Iterable[Path]) -> bytes:
+    """Return a digest of the names below a folder and the contents of these files."""
     digest = hashlib.sha256()
-    for path in sorted(path for path in DRAWING_CODE.rglob("*") if path.suffix in (".py", ".json", ".js", ".css")):
-        code = path.read_bytes()
-        digest.update(f"{path.relative_to(DRAWING_CODE)} {len(code)}\n".encode())
-        digest.update(code)
+    for path in paths:
+        content = path.read_bytes()
+        digest.update(f"{path.relative_to(folder)} {len(content)}\n".encode())
+        digest.update(content)
     return digest.digest()
 
 
