@@ -5,7 +5,7 @@ import io
 import json
 
 import pytest
-from support.cli_documents import CELLS, summary_document
+from support.cli_documents import CELLS, SERIES, summary_document
 
 from matrix.published.figures import SECTIONS
 
@@ -108,15 +108,6 @@ def test_values_are_read_from_the_bucket_where_nothing_is_mirrored(cloud, matrix
 
 
 # --- fit --------------------------------------------------------------------------------------------------------------
-
-SERIES = {
-    "n": [1, 10, 50, 100],
-    "value": [5921, 5929, 6210, 7026],
-    "low": [5800, 5800, 6090, 6890],
-    "high": [6040, 6060, 6330, 7160],
-    "higherIsBetter": False,
-    "predict": [200, 1000],
-}
 
 
 def test_a_series_is_fitted_from_a_file_and_from_a_pipe(matrix, tmp_path):

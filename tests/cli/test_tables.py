@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 from rich.table import Table
+from support.cli_documents import SERIES
 
 from cli.commands import reap
 from cli.tables import observed_tables
@@ -17,8 +18,6 @@ ROOT = Path(__file__).parents[2]
 
 FIO = {"jobs": [{"jobname": "a-job-with-a-long-name", "job options": {"rw": "randwrite", "bs": "4k"},
                  "write": {"total_ios": 9, "iops": 4395.0, "bw_bytes": 18001920}}]}  # fmt: skip
-SERIES = {"n": [1, 10, 50, 100], "value": [5921, 5929, 6210, 7026], "low": [5800, 5800, 6090, 6890],
-          "high": [6040, 6060, 6330, 7160], "higherIsBetter": False, "predict": [200, 1000]}  # fmt: skip
 REAPED = {"deleted": [{"kind": "file-system", "id": "fs-0123456789abcdef0", "run": "local-demo-20261125-025017-eb"}]}
 METRIC = {"name": "Throughput", "unit": "MiB/s", "p50": 12.5, "p90": 12.5, "p99": 125.0, "worst": 125.0,
           "limit": 125.0, "hours_at_limit": 2.4, "over_time": [1.0, None]}  # fmt: skip
