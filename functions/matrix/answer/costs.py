@@ -33,32 +33,6 @@ from matrix.terms.documents.receipt import ReceiptDocument, ReceiptResource
 from matrix.terms.documents.result import FleetRate, PointResult, ResultDocument
 from matrix.terms.names import ran_of
 
-
-@dataclass(frozen=True)
-class Filling:
-    """Seconds to fill a cache, the instances that fill one, the cost, and the builds of the fleet."""
-
-    seconds: float  # on one instance
-    instances: int  # that fill a cache: all with storages of their own, else one of each file system
-    builds: int  # at once that use it
-    usd: float
-    basis: str
-    is_assumed: bool = False  # the seconds were not measured: the matrix or the source expects them
-
-    def to_document(self) -> documents.Filling:
-        """The form in summary.json."""
-        document: documents.Filling = {
-            "seconds": self.seconds,
-            "instances": self.instances,
-            "builds": self.builds,
-            "usd": self.usd,
-            "basis": self.basis,
-        }
-        if self.is_assumed:
-            document["is_assumed"] = True
-        return document
-
-
 # Work that samples report: the unit that its price is quoted in, and how many pieces of work make one such unit.
 SOLD_BY = {
     "builds": ("build", 1.0),
@@ -88,7 +62,7 @@ class PointCost:
     is_of_median: bool = False  # of the median time, as published tables have no single values
     usd_billed: float | None = None
     billed_basis: str | None = None
-    filling: Filling | None = None  # cost of filling the cache, not included in `usd`
+    filling: documents.Filling | None = None  # cost of filling the cache, not included in `usd`
     by_use_usd: float = 0.0  # part of `usd` for bytes, requests and traffic between zones, and not for hours
 
     def to_document(self) -> documents.PointCost:
@@ -106,7 +80,7 @@ class PointCost:
         if self.is_of_median:
             document["is_of_median"] = True
         if self.filling:
-            document["filling"] = self.filling.to_document()
+            document["filling"] = self.filling
         return document
 
 
@@ -149,7 +123,7 @@ class Bill:
             by_use_usd=(by_use or 0.0) / amount,
         )
 
-    def _filling(self, cell: ResultDocument, point: PointResult) -> Filling | None:
+    def _filling(self, cell: ResultDocument, point: PointResult) -> documents.Filling | None:
         """Return the cost of filling the cache: billed or measured, else from the matrix's expected seconds."""
         rates, expected_s = self._rates(cell), _populate_seconds(cell)
         storage = storage_of(cell["storage"])
@@ -157,25 +131,27 @@ class Bill:
             return None
         instance_usd, system_usd, _ = rates
         count = ran_of(cell)
+        document: documents.Filling = {
+            "seconds": expected_s, "instances": count, "builds": count, "usd": 0.0, "basis": "as its matrix expects",
+        }  # fmt: skip
         if not storage.traits.is_shared:
             fetched = point["metrics"].get("fetch_s")
             measured = fetched["p50"] if fetched else None
             seconds = float(measured or expected_s)
-            basis = "as measured" if measured else "as its matrix expects"
-            usd = count * instance_usd * seconds / HOUR_S
-            return Filling(seconds, count, count, usd, basis, is_assumed=not measured)
+            document |= {"seconds": seconds, "usd": count * instance_usd * seconds / HOUR_S}
+            return document | {"basis": "as measured"} if measured else document | {"is_assumed": True}
         lines = [
             line
             for line in (self.receipt["resources"] if self.receipt else [])
             if (line["cell"], line["file_system"]) == (CACHE, cell["file_system"])
         ]
         hours = max((line["hours"] for line in lines if line["kind"] == "instance"), default=None)
-        fillers = how_many(cell["storage"])
+        document["instances"] = fillers = how_many(cell["storage"])
         if hours is None:
             usd = (fillers * instance_usd + system_usd) * expected_s / HOUR_S
-            return Filling(expected_s, fillers, count, usd, "as its matrix expects", is_assumed=True)
+            return document | {"usd": usd, "is_assumed": True}
         usd = sum(line["cost_usd"] or 0.0 for line in lines) + system_usd * hours
-        return Filling(hours * HOUR_S, fillers, count, usd, RECEIPT)
+        return document | {"seconds": hours * HOUR_S, "usd": usd, "basis": RECEIPT}
 
     def _hourly(self, cell: ResultDocument) -> tuple[float, str] | None:
         """Return US dollars per hour of fleet, volumes and file system."""

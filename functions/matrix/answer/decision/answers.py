@@ -121,7 +121,7 @@ def _rank(question: Question, *, for_sale: bool) -> None:
     """
     ranked = question.ranked
     cheapest = next(iter(question.priced), None) if for_sale else None
-    if any(absence.is_expected_ahead for absence in question.absences):
+    if any(absence["is_expected_ahead"] for absence in question.absences):
         question.state = "expected"
     if not question.is_comparison:
         for alone in ranked:
@@ -138,7 +138,8 @@ def _rank(question: Question, *, for_sale: bool) -> None:
             times_as_slow=_times_as_slow(candidate, fastest, question),
             difference=_difference(fastest, candidate).document,
         )
-    question.best_value = _best_value(question, _by_value(fastest, question), for_sale=for_sale).chosen
+    by_value = _best_value(question, lambda each: _by_value(each, fastest, question), for_sale=for_sale)
+    question.best_value = by_value.chosen
     chosen, rival, edge = _best_value(question, lambda each: each.slowdown or UNKNOWN, for_sale=for_sale)
     if question.state == "expected":
         return
@@ -179,16 +180,12 @@ def _best_value(question: Question, slowdown: Callable[[Candidate], Slowdown], *
     return _Choice(fastest) if slowdown(others[0]).low > 1 / NEAR else _Choice(None, others[0], 1 / NEAR)
 
 
-def _by_value(fastest: Candidate, question: Question) -> Callable[[Candidate], Slowdown]:
+def _by_value(candidate: Candidate, fastest: Candidate, question: Question) -> Slowdown:
     """Return the slowdown of a candidate as if its figure had no uncertainty."""
-
-    def slower_by(candidate: Candidate) -> Slowdown:
-        ratio = _times_as_slow(candidate, fastest, question)
-        # A figure of 0 has no ratio; equal ones are as fast.
-        ratio = ratio or (1.0 if candidate.value == fastest.value else math.inf)
-        return Slowdown(ratio, ratio, math.nextafter(ratio, 0.0))
-
-    return slower_by
+    ratio = _times_as_slow(candidate, fastest, question)
+    # A figure of 0 has no ratio; equal ones are as fast.
+    ratio = ratio or (1.0 if candidate.value == fastest.value else math.inf)
+    return Slowdown(ratio, ratio, math.nextafter(ratio, 0.0))
 
 
 def slowdown_of(fastest: Candidate, other: Candidate, question: Question) -> tuple[Difference | None, Slowdown | None]:

@@ -1,4 +1,4 @@
-"""One question, its candidates, their order, and the storages that were not measured there."""
+"""One question, its candidates and their order."""
 
 from dataclasses import dataclass, field
 
@@ -76,23 +76,6 @@ class Candidate:
         }
 
 
-@dataclass(frozen=True)
-class Absence:
-    """A storage that was not measured here, with its figures at the nearest smaller and larger fleets."""
-
-    storage: str
-    neighbours: tuple[tuple[int, float], ...]  # instances and value, smaller first
-    is_expected_ahead: bool
-
-    def to_document(self) -> documents.Absence:
-        """As it is in summary.json."""
-        return {
-            "storage": self.storage,
-            "neighbours": [{"instances": instances, "value": value} for instances, value in self.neighbours],
-            "is_expected_ahead": self.is_expected_ahead,
-        }
-
-
 @dataclass
 class Question:
     """Which storage for this workload, point and fleet?"""
@@ -107,7 +90,7 @@ class Question:
     level: float
     candidates: list[Candidate]
     why_median: Risk | None = None  # why candidates are ranked by their medians instead of their tails
-    absences: list[Absence] = field(default_factory=list)
+    absences: list[documents.Absence] = field(default_factory=list)
     state: documents.QuestionState = "nothing"
     recommended: Candidate | None = None
     best_value: Candidate | None = None
@@ -169,7 +152,7 @@ class Question:
             "ranked_level": self.ranked_level,
             "why_median": self.why_median.document if self.why_median else None,
             "candidates": [candidate.to_document() for candidate in self.candidates],
-            "absences": [absence.to_document() for absence in self.absences],
+            "absences": self.absences,
             "state": self.state,
             "recommended": self.recommended.cell if self.recommended else None,
             "best_value": self.best_value.cell if self.best_value else None,

@@ -8,7 +8,7 @@ from typing import cast
 
 from matrix.answer.costs import Bill
 from matrix.answer.decision.answers import NEAR, slowdown_of
-from matrix.answer.decision.candidates import Absence, Candidate, Question
+from matrix.answer.decision.candidates import Candidate, Question
 from matrix.answer.decision.objective import Objective, Percentile
 from matrix.answer.decision.sustaining import judge_by_sustained
 from matrix.input.storage_names import whole_names
@@ -303,9 +303,17 @@ def _name_absences(question: Question, family: Sequence[Question], lost: Lost, w
         measured = [(other, candidate) for other, candidate in elsewhere if candidate.storage == storage]
         smaller = [neighbour for neighbour in measured if neighbour[0].instances < question.instances][-1:]
         larger = [neighbour for neighbour in measured if neighbour[0].instances > question.instances][:1]
-        figures = tuple((other.instances, _same_level(candidate, question)) for other, candidate in smaller + larger)
         is_ahead = bool(smaller and larger) and _is_expected_ahead(question, smaller + larger, wanted)
-        question.absences.append(Absence(storage, figures, is_ahead))
+        question.absences.append(
+            {
+                "storage": storage,
+                "neighbours": [
+                    {"instances": other.instances, "value": _same_level(candidate, question)}
+                    for other, candidate in smaller + larger
+                ],
+                "is_expected_ahead": is_ahead,
+            }
+        )
         if storage not in {candidate.storage for candidate in question.candidates}:
             question.candidates.append(Candidate("", "", storage, "", None, None, None, None, lost))
 
