@@ -70,17 +70,16 @@ def _band(view: View, title: str, entries: Sequence[Entry], which: str = "") -> 
 
 def _band_series(view: View, rows: Sequence[tuple[str, Entry]]) -> Iterator[Series]:
     """Yield the marks of one storage; marks of figures that are known to be wrong are hollow."""
-    believed = [(row, entry) for row, entry in rows if not entry.left_out]
-    if believed:
-        yield from _of_storage(view, believed, believed[0][1].storage)
-    left_out = [(row, entry) for row, entry in rows if entry.left_out]
-    if left_out:
-        yield from _of_storage(view, left_out, f"{left_out[0][1].storage}, left out")
+    for is_left_out in (False, True):
+        mine = [(row, entry) for row, entry in rows if bool(entry.left_out) is is_left_out]
+        if mine:
+            yield from _of_storage(view, mine, is_left_out=is_left_out)
 
 
-def _of_storage(view: View, rows: Sequence[tuple[str, Entry]], storage: str) -> Iterator[Series]:
-    style, is_hollow = rows[0][1].style, bool(rows[0][1].left_out)
-    of = view.facets.marks(storage=rows[0][1].storage)
+def _of_storage(view: View, rows: Sequence[tuple[str, Entry]], *, is_left_out: bool) -> Iterator[Series]:
+    first = rows[0][1]
+    storage, style = f"{first.storage}{', left out' if is_left_out else ''}", first.style
+    of = view.facets.marks(storage=first.storage)
     whole = [(entry.metric.get("p0"), entry.metric.get("p100"), row) for row, entry in rows]
     slow = [(entry.metric.get("p50"), view.tail(entry), row) for row, entry in rows]
     hover = [describe_percentile(view, entry) for _, entry in rows]
@@ -93,7 +92,7 @@ def _of_storage(view: View, rows: Sequence[tuple[str, Entry]], storage: str) -> 
         low=[entry.interval()[0] for _, entry in rows],
         high=[entry.interval()[1] for _, entry in rows],
         hover=hover,
-        is_hollow=is_hollow,
+        is_hollow=is_left_out,
         of=of,
     )
     yield Series(f"{storage}, all", *segments(whole), kind="segments", style=style, group=storage, width=1.5, of=of)

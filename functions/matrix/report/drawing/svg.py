@@ -171,7 +171,7 @@ def legend(chart: Chart) -> Iterator[tuple[Series, Markup]]:
         line = [tag("path", d="M-17,0H17", class_=_line_class(series))] if _has_line(series) else []
         if series.kind == "band":
             line = [tag("rect", x="-17", y="-5", width="34", height="10", class_="area")]
-        mark = [_mark(series, "0", "0")] if _has_marks(series) else []
+        mark = [_mark(series)] if _has_marks(series) else []
         yield series, tag("g", *line, *mark, class_=_class(series))
 
 
@@ -312,10 +312,10 @@ def _line_class(series: Series) -> str:
     return "line dots" if series.is_hollow else "line dash" if series.is_dashed else "line"
 
 
-def _mark(series: Series, x: str, y: str) -> Markup:
+def _mark(series: Series, x: str | None = None, y: str | None = None) -> Markup:
     # The ninth storage has the colour of the first, so it gets another shape.
     shape = (series.style + series.style // len(SHAPES)) % len(SHAPES)
-    return tag("use", href=f"#m{shape}", x=x, y=y) if (x, y) != ("0", "0") else tag("use", href=f"#m{shape}")
+    return tag("use", href=f"#m{shape}", x=x, y=y)
 
 
 def _path(places: Iterable[Place], *, is_stepped: bool) -> str:
