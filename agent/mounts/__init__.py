@@ -9,7 +9,6 @@ import contextlib
 import errno
 import importlib
 import os
-import pkgutil
 import re
 import subprocess
 import time
@@ -70,11 +69,6 @@ class MountModule(Protocol):
     def attach(self, mount: dict[str, Any], log: logging.Logger) -> Path:
         """Mount it; return the folder to work in."""
         ...
-
-
-def kinds() -> list[str]:
-    """Return the kinds of mounts; `root` is none, for the work is on the root volume."""
-    return ["root", *(module.name.replace("_", "-") for module in pkgutil.iter_modules(__path__))]
 
 
 def tools(mount: dict[str, Any]) -> set[str]:

@@ -14,7 +14,7 @@ import tempfile
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from agent.errors import RootSquashed, ToolFailed
 from agent.programs import tools
@@ -34,14 +34,6 @@ PERMANENT_PULL_ERRORS = re.compile(
     r"manifest unknown|name unknown|no matching manifest|pull access denied|access to the resource is denied"
     r"|authentication required|no basic auth credentials|invalid reference format"
 )
-# The first character cannot be a dash, so docker cannot take the name as an option.
-SAFE_IMAGE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/:@-]{0,254}")
-
-
-def image_problems(name: str, image: Any) -> list[str]:
-    """Return the problems of an image's name, which is the parameter `name`."""
-    is_safe = isinstance(image, str) and SAFE_IMAGE.fullmatch(image)
-    return [] if is_safe else [f"{name}: {image!r} must match {SAFE_IMAGE.pattern}"]
 
 
 @dataclass(frozen=True)

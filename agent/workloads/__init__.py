@@ -30,22 +30,6 @@ if TYPE_CHECKING:
         build, command, dd, delete, export, fio, instance_throughput, metadata, objects, read, touch, transfer, yocto,
     )  # fmt: skip
 
-TYPES = (
-    "touch",
-    "dd",
-    "fio",
-    "read",
-    "build",
-    "command",
-    "transfer",
-    "yocto",
-    "instance-throughput",
-    "metadata",
-    "delete",
-    "objects",
-    "export",
-)
-
 
 class WorkloadModule(Protocol):
     """Interface of a workload's module. `params` are those of a point. A module may also have:
@@ -57,18 +41,9 @@ class WorkloadModule(Protocol):
       the tool has no such ceiling.
     """
 
-    def problems(self, params: dict[str, Any]) -> list[str]:
-        """Return parameters that could run a command or reach beyond the storage."""
-        ...
-
     def prepare(self, job: Job, step: Step, workspace: Workspace) -> Trial:
         """Do everything that must not be timed."""
         ...
-
-
-def problems(kind: str, params: dict[str, Any]) -> list[str]:
-    """Return a point's parameters that could run a command or reach beyond the storage, before anything starts."""
-    return _module(kind).problems(params)
 
 
 def tools(kind: str, params: dict[str, Any]) -> set[str]:

@@ -7,4 +7,4 @@ from agent.workloads.shell import ShellWorkload
 _BUILD = ShellWorkload(
     timed="build", folder="BUILD_DIR", folder_field="buildDirectory", work="builds", cpu_metric="build_cpu_s"
 )
-problems, tools, prepare = _BUILD.problems, _BUILD.tools, _BUILD.prepare
+tools, prepare = _BUILD.tools, _BUILD.prepare

@@ -7,4 +7,4 @@ from agent.workloads.shell import ShellWorkload
 _COMMAND = ShellWorkload(
     timed="command", folder="WORK_DIR", folder_field="workDirectory", work="runs", cpu_metric="command_cpu_s"
 )
-problems, tools, prepare = _COMMAND.problems, _COMMAND.tools, _COMMAND.prepare
+tools, prepare = _COMMAND.tools, _COMMAND.prepare

@@ -16,7 +16,7 @@ from agent.programs import processes
 from agent.programs import tools as tool_box
 from agent.programs.processes import Armed, Command, Ended
 from agent.workloads import engines
-from agent.workloads.trial import Outcome, Trial, choice_problems, integer_problems
+from agent.workloads.trial import Outcome, Trial
 from contract.keys import HISTOGRAMS
 
 if TYPE_CHECKING:
@@ -26,15 +26,6 @@ SYNC = {"end": "conv=fsync", "block": "oflag=sync"}
 CHUNK_BYTES = 1 << 24
 # Odd, so that only parts 64 GiB apart have the same alignment to blocks of 4 KiB.
 STRIDE_BYTES = 5_123_457
-
-
-def problems(params: dict[str, Any]) -> list[str]:
-    wrong = integer_problems(params, total_bytes=1, block_bytes=1, threads=1)
-    if not isinstance(params.get("verify", False), bool):
-        wrong.append(f"verify: {params['verify']!r} must be true or false")
-    return wrong + choice_problems(
-        {"source": "zero", **params}, sync=tuple(SYNC), tool=("engine", "dd", "parallel"), source=("zero", "random")
-    )
 
 
 def tools(params: dict[str, Any]) -> set[str]:

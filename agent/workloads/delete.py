@@ -12,7 +12,7 @@ from agent.machine.workspace import WORKERS, Workspace
 from agent.programs import tools as tool_box
 from agent.programs.processes import Armed, Command, Ended
 from agent.workloads import engines
-from agent.workloads.trial import Outcome, Trial, choice_problems, integer_problems
+from agent.workloads.trial import Outcome, Trial
 from contract.keys import HISTOGRAMS
 
 if TYPE_CHECKING:
@@ -24,13 +24,6 @@ REMOVE_PARALLEL = 'cd "$1" && ls -d */ | parallel --will-cite -j "$2" rm -r'
 MAX_CALIBRATED = 10_000
 PREFIX = "f"
 CHUNK_BYTES = 1 << 20
-
-
-def problems(params: dict[str, Any]) -> list[str]:
-    sentences = integer_problems(params, files=1, file_bytes=0, directories=1)
-    if params.get("threads") is not None:
-        sentences += integer_problems(params, threads=1)
-    return sentences + choice_problems(params, tool=("engine", "parallel"))
 
 
 def tools(params: dict[str, Any]) -> set[str]:

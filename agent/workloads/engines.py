@@ -22,7 +22,6 @@ from agent.machine import steady_state
 from agent.machine.steady_state import Steadiness
 from agent.machine.workspace import remove
 from agent.programs.processes import Armed, Command
-from agent.workloads.trial import integer_problems
 from contract import histogram
 
 if TYPE_CHECKING:
@@ -166,10 +165,6 @@ def open_loop(job: Job, step: Step, workspace: Workspace) -> dict[str, Any] | No
         return None
     seed = f"{job.cell} {step.point} {step.repetition} {workspace.target.parent.name}"
     return {"rate_per_s": step.params[RATE], "seed": seed}
-
-
-def rate_problems(params: dict[str, Any]) -> list[str]:
-    return integer_problems(params, **{RATE: 1}) if RATE in params else []
 
 
 def describe_rate(params: dict[str, Any]) -> str:

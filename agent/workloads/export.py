@@ -10,7 +10,7 @@ from agent.engine.worker_pool import share
 from agent.errors import JobInvalid
 from agent.programs.processes import Armed, Ended
 from agent.workloads import engines
-from agent.workloads.trial import Outcome, Trial, integer_problems
+from agent.workloads.trial import Outcome, Trial
 from contract import histogram
 from contract.keys import HISTOGRAMS
 
@@ -19,10 +19,6 @@ if TYPE_CHECKING:
     from agent.machine.workspace import Workspace
 
 PERCENTS = (50, 90)
-
-
-def problems(params: dict[str, Any]) -> list[str]:
-    return integer_problems(params, files=1, file_bytes=1, threads=1, at_most_s=1)
 
 
 def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:

@@ -17,7 +17,7 @@ from agent.machine.workspace import Workspace
 from agent.programs import tools as tool_box
 from agent.programs.processes import Armed, Command, Ended, run
 from agent.workloads import neighbours, raw_device
-from agent.workloads.trial import ImpatientTrial, Outcome, Trial, choice_problems
+from agent.workloads.trial import ImpatientTrial, Outcome, Trial
 from contract import histogram
 from contract.fio_job import FioJob, kept_of
 from contract.keys import HISTOGRAMS
@@ -27,21 +27,10 @@ if TYPE_CHECKING:
 
 # Name of the measured job in the file that fio gets; fio reports each process by its job's name.
 WORK = "work"
-# The agent sets the files' places and the output; all other options are the user's.
-PLACES = ("directory", "filename", "filename_format", "opendir", "output", "output-format", "name", "unlink")
-FOREIGN = ("client", "server", "exec_prerun", "exec_postrun", "create_only", "write_bw_log", "write_lat_log")
-# Without latencies, or with one row for both directions, there is nothing to read. Reads of a verification follow the
-# writes, but would be added to them as if concurrent.
-SPOILING = (
-    *("gtod_reduce", "clat_percentiles", "lat_percentiles", "disable_clat", "disable_lat"),
-    *("unified_rw_reporting", "verify"),
-)
-RESERVED = frozenset((*PLACES, *FOREIGN, *SPOILING))
 # fio's log of its jobs for each second, beside the job file and not on the storage.
 LOG_NAME, LOG_PERIOD_MS = "each-second", 1000
 # The published jobs ask for group_reporting; it loses the jobs' own bins, and the agent sums up the jobs itself.
 DROPPED = frozenset(("group_reporting",))
-OPTION_NAME = re.compile(r"[a-z][a-z0-9_-]*")
 # fio's `clat` begins after the submission, which blocks with buffered I/O: it had only 1.7 us of the 183 us of a libaio
 # read. `lat` is the whole operation, as in our engines, so the two may be merged and charted side by side.
 WHOLE_LATENCY = ("lat_percentiles=1", "clat_percentiles=0")
@@ -73,24 +62,6 @@ STALLS = (
     "fio's offload mode sometimes waits for itself for ever (fio pull requests 1061 and 2058); leave io_submit_mode "
     "out, or write ratePerSecondPerInstance in a read or touch workload"
 )
-
-
-def problems(params: dict[str, Any]) -> list[str]:
-    every = params.get("options"), *(params.get("beside") or {}).values()
-    wrong = choice_problems(params, data=("shared",)) if "data" in params else []
-    return wrong + [sentence for options in every for sentence in _option_problems(options)]
-
-
-def _option_problems(options: Any) -> list[str]:
-    if not isinstance(options, dict) or not options:
-        return [f"options: {options!r} must be an object with fio's options"]
-    sentences = [f"options.{name}: not to be set, leave it out" for name in sorted(RESERVED & set(options))]
-    for name, value in options.items():
-        if not OPTION_NAME.fullmatch(name):
-            sentences.append(f"options.{name}: no name of a fio option")
-        if isinstance(value, (list, dict)) or "\n" in str(value):
-            sentences.append(f"options.{name}: {value!r} must be a single value")
-    return sentences
 
 
 def tools(params: dict[str, Any]) -> set[str]:

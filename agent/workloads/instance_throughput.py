@@ -16,7 +16,7 @@ from agent.machine.workspace import Workspace
 from agent.programs import tools as tool_box
 from agent.programs.processes import Armed, Command, Ended
 from agent.workloads import engines
-from agent.workloads.trial import Outcome, Trial, choice_problems, integer_problems
+from agent.workloads.trial import Outcome, Trial
 from contract.keys import SERIES
 
 if TYPE_CHECKING:
@@ -44,12 +44,6 @@ class WatchedTrial(Trial):
         """The measured part, between the first and the last reading."""
         with self.sampler:
             return super().run()
-
-
-def problems(params: dict[str, Any]) -> list[str]:
-    chosen = {"tool": "engine", **params}
-    sentences = integer_problems(params, total_bytes=1, block_bytes=1)
-    return sentences + choice_problems(chosen, source=("zero", "random"), tool=("engine", "dd"))
 
 
 def tools(params: dict[str, Any]) -> set[str]:

@@ -20,7 +20,7 @@ from agent.errors import WorkIncomplete
 from agent.machine.workspace import Workspace, count_files, remove
 from agent.programs.processes import Armed, Ended
 from agent.workloads import engines
-from agent.workloads.trial import Outcome, Trial, choice_problems, integer_problems, sizes_problems
+from agent.workloads.trial import Outcome, Trial
 from contract.keys import HISTOGRAMS
 from contract.sizes import Sizes
 
@@ -38,14 +38,6 @@ HOW = {
 }
 SYNCS = {"none": "", "end": ", fsync of the directory at the end", "each": " + fsync of what has changed"}
 WALLS = {"none": "", "first": ", all end when the first worker is done"}
-
-
-def problems(params: dict[str, Any]) -> list[str]:
-    wrong = integer_problems(params, files=1, threads=1, file_bytes=0) + sizes_problems(params)
-    if params.get("at_most_s") is not None:
-        wrong += integer_problems(params, at_most_s=1)
-    choices = {"phase": phases.PHASES, "directories": ("own", "fleet"), "sync": tuple(SYNCS), "stonewall": tuple(WALLS)}
-    return wrong + choice_problems(params, **choices)
 
 
 def calibration(params: dict[str, Any], room: int) -> tuple[dict[str, Any], str] | None:

@@ -14,7 +14,7 @@ from agent.errors import JobInvalid, WorkIncomplete
 from agent.programs.processes import Armed, Ended
 from agent.workloads import engines
 from agent.workloads.read import PLAYED_S3
-from agent.workloads.trial import Outcome, Trial, choice_problems, integer_problems, sizes_problems
+from agent.workloads.trial import Outcome, Trial
 from contract import histogram
 from contract.keys import HISTOGRAMS
 from contract.sizes import name_of
@@ -35,17 +35,6 @@ WORKERS = 16
 MAX_KEYS = 1_000
 # Number of a step's objects that are read again as a check.
 READ_AGAIN = 16
-
-
-def problems(params: dict[str, Any]) -> list[str]:
-    wrong = integer_problems(params, requests=1, object_bytes=0, threads=1)
-    wrong += choice_problems(params, operation=(*engine.OPERATIONS, MIX)) + engines.rate_problems(params)
-    for name in ("objects", "part_bytes", "keys_per_list", "keys_per_delete", "prefixes"):
-        wrong += integer_problems(params, **{name: 1}) if name in params else []
-    wrong += sizes_problems(params)
-    if params.get("operation") == MIX and not A_MIX.fullmatch(str(params.get("mix"))):
-        wrong.append(f"mix: {params.get('mix')!r} must be such as 'get 450, put 150'")
-    return wrong
 
 
 def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:

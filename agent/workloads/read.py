@@ -17,7 +17,7 @@ from agent.file_server import Refused
 from agent.machine.workspace import Workspace
 from agent.programs.processes import Armed, Ended
 from agent.workloads import engines, neighbours, uploads
-from agent.workloads.trial import Outcome, Trial, choice_problems, integer_problems
+from agent.workloads.trial import Outcome, Trial
 from contract.keys import HISTOGRAMS
 
 if TYPE_CHECKING:
@@ -31,17 +31,6 @@ HOW = {
     "file-server": "requests to our file server",
 }
 PLAYED_S3 = "S3 was played by the local cloud: these figures are an emulation's"
-
-
-def problems(params: dict[str, Any]) -> list[str]:
-    wrong = integer_problems(
-        params, records=1, record_bytes=64, page_bytes=64, records_per_request=1, threads=1, data_bytes=64
-    )
-    wrong += engines.rate_problems(params)
-    wrong += integer_problems(params, shift=1) if "shift" in params else []
-    wrong += integer_problems(params, pages_per_request=1) if "pages_per_request" in params else []
-    wrong += choice_problems(params, data=("shared",)) if "data" in params else []
-    return wrong + choice_problems(params, access=("sequential", "random"), caching=("direct", "cached"))
 
 
 def calibration(params: dict[str, Any], room: int) -> tuple[dict[str, Any], str] | None:

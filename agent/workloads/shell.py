@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Callable
 
 from agent.errors import JobInvalid
-from agent.machine.workspace import DEFAULT_CACHE, Workspace
+from agent.machine.workspace import Workspace
 from agent.programs import containers
 from agent.programs import tools as tool_box
 from agent.programs.containers import Container, Network
 from agent.programs.processes import Armed, Command, Ended, run
 from agent.workloads import printed, read, uploads
-from agent.workloads.trial import LeadingTrial, Outcome, ServingTrial, Trial, integer_problems
+from agent.workloads.trial import LeadingTrial, Outcome, ServingTrial, Trial
 
 if TYPE_CHECKING:
     from agent.board.peers import Peers
@@ -21,13 +21,6 @@ if TYPE_CHECKING:
 
 # Paths of the step's folder and the cache inside a container.
 WORK, CACHE = "/workspace", "/cache"
-
-
-def cache_problems(params: dict[str, Any]) -> list[str]:
-    path = PurePosixPath(str(params.get("cache_path") or DEFAULT_CACHE))
-    if path.is_absolute() or ".." in path.parts:
-        return [f"cache_path: {params['cache_path']!r} must be a path below the storage"]
-    return []
 
 
 def is_on_s3(job: Job) -> bool:
@@ -50,21 +43,6 @@ class ShellWorkload:
     folder_field: str  # the field of the workload with that folder
     work: str  # unit of work of one execution
     cpu_metric: str
-
-    def problems(self, params: dict[str, Any]) -> list[str]:
-        sentences = integer_problems({"jobs": 1, **params}, jobs=1)
-        if "object_bytes" in params:
-            sentences += integer_problems(params, objects=1, object_bytes=uploads.RECORD_BYTES)
-        sentences += [
-            f"{name}: {params[name]!r} must be a shell command"
-            for name in (self.timed, "prepare", "populate")
-            if params.get(name) is not None and not (isinstance(params[name], str) and params[name].strip())
-        ]
-        if not params.get(self.timed):
-            sentences.append(f"{self.timed}: missing; the command to time")
-        if params.get("container") is not None:
-            sentences += containers.image_problems("container", params["container"])
-        return sentences + cache_problems(params)
 
     def tools(self, params: dict[str, Any]) -> set[str]:
         """Return the programs that a point needs, without programs that its commands call."""

@@ -12,7 +12,7 @@ from agent.machine.workspace import Workspace, count_files
 from agent.programs import tools as tool_box
 from agent.programs.processes import Armed, Command, Ended
 from agent.workloads import engines
-from agent.workloads.trial import Outcome, Trial, choice_problems, integer_problems
+from agent.workloads.trial import Outcome, Trial
 from contract.keys import HISTOGRAMS
 
 if TYPE_CHECKING:
@@ -25,12 +25,6 @@ MAX_CALIBRATED = {"engine": 20_000, "touch": 300, "parallel": 300}
 # In memory the engine has its full speed from the first file on. This number takes 50 ms, so that the delay between the
 # starts of a few workers is short in comparison; further workers get enough files to overlap with all others.
 MIN_CALIBRATED, CALIBRATED_PER_THREAD = 5_120, 1_024
-
-
-def problems(params: dict[str, Any]) -> list[str]:
-    wrong = integer_problems(params, files=1, threads=1) + engines.rate_problems(params)
-    tools_and_syncs = {"tool": ("engine", "touch", "parallel"), "sync": tuple(SYNCS)}
-    return wrong + choice_problems(params, directories=("shared", "own"), **tools_and_syncs)
 
 
 def tools(params: dict[str, Any]) -> set[str]:

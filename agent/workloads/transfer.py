@@ -15,7 +15,7 @@ from agent.programs import tools as tool_box
 from agent.programs.processes import Armed, Command, Ended
 from agent.workloads import data_set
 from agent.workloads.data_set import DataSet
-from agent.workloads.trial import Outcome, Trial, choice_problems, integer_problems, sizes_problems
+from agent.workloads.trial import Outcome, Trial
 
 if TYPE_CHECKING:
     from agent.job import Job, Step
@@ -46,15 +46,6 @@ MAX_CALIBRATED_FILES = 600  # two seconds of GNU parallel
 BLOCK_BYTES = 4096
 CHECKED_FILES = 64
 CHUNK_BYTES = 1 << 20
-
-
-def problems(params: dict[str, Any]) -> list[str]:
-    sentences = integer_problems(params, files=1, file_bytes=1)
-    sentences += choice_problems(params, tool=tuple(PROGRAMS))
-    sentences += sizes_problems(params)
-    if params.get("threads") is not None:
-        sentences += integer_problems(params, threads=1)
-    return sentences
 
 
 def tools(params: dict[str, Any]) -> set[str]:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Callable
 from agent.errors import ToolFailed
 from agent.machine.steady_state import Steadiness
 from agent.programs.processes import Armed, Ended
-from contract.sizes import TEXT
 
 if TYPE_CHECKING:
     from agent.board.peers import Peers
@@ -94,27 +93,3 @@ class ServingTrial(LeadingTrial):
         self.armed.release()
         self.peers.await_end(self.step)
         return self.armed.wait()
-
-
-def integer_problems(params: dict[str, Any], **least: int) -> list[str]:
-    """Fields that are missing, no integer, or below their least value."""
-    return [
-        f"{name}: {params.get(name)!r} must be an integer of at least {lowest}"
-        for name, lowest in least.items()
-        if not isinstance(params.get(name), int) or isinstance(params[name], bool) or params[name] < lowest
-    ]
-
-
-def choice_problems(params: dict[str, Any], **choices: tuple[str, ...]) -> list[str]:
-    """Fields that are none of their choices."""
-    return [
-        f"{name}: {params.get(name)!r} is none of {', '.join(allowed)}"
-        for name, allowed in choices.items()
-        if params.get(name) not in allowed
-    ]
-
-
-def sizes_problems(params: dict[str, Any]) -> list[str]:
-    """A distribution of sizes that is none."""
-    text = params.get("sizes", "exponential")
-    return [] if TEXT.fullmatch(str(text)) else [f"sizes: {text!r} is no distribution, such as 'lognormal 1.5'"]

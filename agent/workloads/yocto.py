@@ -7,7 +7,6 @@ instances build the same commit, and the container really has no network instead
 from __future__ import annotations
 
 import os
-import re
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Callable
@@ -17,20 +16,12 @@ from agent.machine.workspace import Workspace, remove
 from agent.programs import containers
 from agent.programs.containers import Container
 from agent.programs.processes import Armed, Command, Ended, run
-from agent.workloads.shell import cache_problems
 from agent.workloads.trial import Outcome, Trial
 
 if TYPE_CHECKING:
     from agent.job import Job, Step
 
 POKY = "https://git.yoctoproject.org/poky"
-# The first character cannot be a dash, so bitbake, git and docker cannot take the name as an option.
-SAFE = {
-    "image": re.compile(r"[A-Za-z0-9][A-Za-z0-9+._-]{0,99}"),
-    "release": re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]{0,99}"),
-    "container": containers.SAFE_IMAGE,
-}
-
 # DL_DIR: the folder of bitbake's downloads. The mirror is the same folder, as published.
 _CONFIGURE = """
 cd /workspace/poky
@@ -69,15 +60,6 @@ cd /workspace/poky
 source oe-init-build-env build > /dev/null
 bitbake "$1"
 """
-
-
-def problems(params: dict[str, Any]) -> list[str]:
-    sentences = [
-        f"{name}: {params.get(name)!r} must match {safe.pattern}"
-        for name, safe in SAFE.items()
-        if not (isinstance(params.get(name), str) and safe.fullmatch(params[name]))
-    ]
-    return sentences + cache_problems(params)
 
 
 def tools(params: dict[str, Any]) -> set[str]:

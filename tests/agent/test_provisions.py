@@ -12,7 +12,7 @@ from support.agent_cloud import BARRIER, NONCE
 
 from agent import job, job_check, session
 from agent.board.s3_clock import S3Clock
-from agent.errors import AgentError, JobInvalid, ProvisionFailed
+from agent.errors import AgentError, ProvisionFailed
 from agent.machine import caches
 from agent.machine.metadata import Identity
 from agent.programs import provisions, tools
@@ -141,12 +141,6 @@ def test_a_package_that_cannot_be_installed_is_named_with_the_reason(machine, fa
 
     with pytest.raises(ProvisionFailed, match="dnf install -y -q gccc' ended with 1: No match for argument: gccc"):
         provisions.provide({"packages": ["gccc"]}, True, LOG)
-
-
-@pytest.mark.parametrize("wanted", [{"packages": ["--assumeno"]}, {"containers": [7]}])
-def test_what_would_be_an_option_of_the_package_manager_is_refused(make_job, wanted):
-    with pytest.raises(JobInvalid, match="provisions"):
-        job_check.parse(json.dumps(make_job(provisions=wanted)).encode(), "i-1")
 
 
 class Board:

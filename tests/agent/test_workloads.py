@@ -10,12 +10,10 @@ import shutil
 
 import pytest
 from support.agent_cloud import BUCKET, REGION
-from support.matrices import EFS, EXPORT, S3, S3_FILES, TPS, YOCTO, matrix
+from support.matrices import EFS, S3, TPS
 
-from agent import workloads
 from contract import histogram
 from matrix.input.workloads import MODELS
-from matrix.plan.planning import plan
 
 KIB, MIB = 1 << 10, 1 << 20
 IN_S3 = {"kind": "s3", "bucket": BUCKET, "prefix": "0123abcd/{userid}", "region": REGION, "client": "boto3"}
@@ -103,9 +101,8 @@ PROGRAMS = {
 }  # fmt: skip
 
 
-def test_each_workload_has_a_case_and_the_agent_knows_them_all():
+def test_each_workload_has_a_case():
     assert {case.partition(",")[0] for case in CASES} == set(MODELS) - {"export", "yocto"}
-    assert set(workloads.TYPES) == set(MODELS)
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -148,48 +145,3 @@ def histograms(cloud, instance, sample):
     """The latencies that were uploaded for a sample."""
     names = [name for name in sample["raw"] if "histograms" in name]
     return json.loads(cloud.read(f"instances/{instance.userid}/{names[0]}"))["histograms"] if names else {}
-
-
-# A field, and values that could not be measured, would be a command, or lead out of the storage.
-REFUSED = {
-    "touch": {"files": [0], "threads": [True], "tool": ["cp"]},
-    "dd": {"sync": ["never"], "verify": [1]},
-    "read": {"record_bytes": [24], "records_per_request": ["8"], "access": ["backwards"], "caching": [True]},
-    "build": {"build": [""], "cache_path": ["../../etc", "/etc"], "jobs": [0]},
-    "command": {"command": [""], "container": ["--privileged"], "cache_path": ["../x"]},
-    "transfer": {"files": [0], "tool": ["mv"], "threads": [0]},
-    "metadata": {"phase": ["copy"], "stonewall": ["last"], "at_most_s": [0]},
-    "delete": {"files": [0], "directories": ["3; rm"], "tool": ["rm"], "threads": [0]},
-    "instance-throughput": {"total_bytes": [0], "block_bytes": ["x"], "source": ["tape"]},
-    "objects": {"objects": [0], "operation": ["copy"], "keys_per_delete": [0], "part_bytes": [0]},
-    "export": {"files": [0], "file_bytes": [0], "threads": [0], "at_most_s": [0]},
-    "yocto": {
-        "image": ["-c cleanall", None], "release": ["--upload-pack=x"], "container": ["--privileged", "x y"],
-        "cache_path": ["../x"],
-    },
-}  # fmt: skip
-MORE = {"export": EXPORT, "yocto": YOCTO}
-STORAGES = {"objects": S3, "export": S3_FILES}
-
-
-@pytest.mark.parametrize("workload", REFUSED)
-def test_parameters_that_mean_nothing_or_too_much_are_named(workload):
-    document = MORE[workload] if workload in MORE else CASES[workload][0]
-    planned = plan(matrix(storage=[STORAGES.get(workload, EFS)], workload=[document])).to_document()
-    params = planned["cells"][0]["points"][0]["params"]
-
-    assert workloads.problems(workload, params) == []
-    for field, values in REFUSED[workload].items():
-        for value in values:
-            wrong = workloads.problems(workload, {**params, field: value})
-            assert {problem.partition(":")[0] for problem in wrong} == {field}, value
-
-
-@pytest.mark.parametrize(
-    "options", [{"filename": "/etc/passwd"}, {"verify": "crc32c"}, {"gtod_reduce": 1}, {"lat_percentiles": 0},
-                {"bs": ["4k", "8k"]}, {"bs": "4k\nexec_prerun=sh"}],
-)  # fmt: skip
-def test_options_of_fio_that_would_spoil_the_measurement_are_named(options):
-    [problem] = workloads.problems("fio", {"options": {"rw": "read", "bs": "4k", "size": "1g", **options}})
-
-    assert problem.startswith(f"options.{next(iter(options))}: ")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.workloads import TYPES, WorkloadModule
+from agent.workloads import WorkloadModule
 from aws.storages.clouds import STORAGES
 from matrix.input.workloads import MODELS as WORKLOADS
 from matrix.input.workloads import Workload
@@ -13,10 +13,6 @@ from matrix.storages.base import Storage
 from matrix.storages.models import MODELS
 
 ROOT = Path(__file__).parents[2]
-
-
-def test_the_agent_registers_every_workload():
-    assert set(TYPES) == WORKLOADS.keys(), "correct TYPES of agent/workloads/__init__.py"
 
 
 def _lacking(model: object, protocol: type) -> list[str]:
