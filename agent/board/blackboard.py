@@ -103,12 +103,12 @@ class Blackboard:
         """Write one of this instance's own documents."""
         self._bucket.put(f"{self.own}/{name}", json.dumps(document, separators=(",", ":")).encode())
 
-    def put_raw(self, name: str, body: bytes) -> str:
-        """Store a tool's raw output; return its name below this instance's folder."""
-        is_large, stored = len(body) > COMPRESS_FROM_BYTES, stored_name(name, body)
-        content = gzip.compress(body, compresslevel=5, mtime=0) if is_large else body
-        self._bucket.put(f"{self.own}/{stored}", content, "application/gzip" if is_large else "application/json")
-        return stored
+    def put_raw(self, name: str, body: bytes) -> None:
+        """Store a tool's raw output."""
+        if len(body) > COMPRESS_FROM_BYTES:
+            self.put_zipped(stored_name(name, body), body)
+        else:
+            self._bucket.put(f"{self.own}/{stored_name(name, body)}", body)
 
     def put_log(self, text: str) -> None:
         self.put_zipped(keys.LOG, text.encode())

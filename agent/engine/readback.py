@@ -19,12 +19,6 @@ def main() -> None:
     worker_pool.report(read_back(worker_pool.read_plan()))
 
 
-def content(pool: memoryview, number: int, block_bytes: int) -> memoryview:
-    """Return the content after the stamp of the block with this number over all files."""
-    start = block_start(number, block_bytes, len(pool))
-    return pool[start + STAMP.size : start + block_bytes]
-
-
 def read_back(plan: dict[str, Any]) -> dict[str, Any]:
     """Compare every block of the plan's `paths` with the written one. `wrong` names the first that differs."""
     size, blocks, seed = plan["block_bytes"], plan["blocks"], plan["seed"]

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agent.machine import counters
+from agent.machine.host import boot_id
 
 if TYPE_CHECKING:
     from agent.machine.traffic import Sampler
@@ -36,7 +37,7 @@ class RecentTraffic:
     def __init__(self, has_network: bool = True, storage: Path | None = None) -> None:
         """`has_network`: the traffic of `storage` goes over the network if no disk counts it."""
         self._has_network = has_network
-        self._machine, self._disk = _boot_id(), _device(storage)
+        self._machine, self._disk = boot_id(), _device(storage)
         self._lock = threading.Lock()
         self._watched: Sampler | None = None
         self._rates: list[list[float]] = []
@@ -83,13 +84,6 @@ class RecentTraffic:
                 ]
                 rates.append([round(epoch + after, 1), round(took, 2), *(round(amount / took) for amount in moved)])
         return rates
-
-
-def _boot_id() -> str:
-    """Return what no two running kernels share; a container has that of its machine (random(4))."""
-    with contextlib.suppress(OSError):
-        return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
-    return ""
 
 
 def _device(storage: Path | None) -> int | None:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
-from matrix.samples.tool_logs import LARGEST, MIN_S, SHORT, NotALog, Phase, workers_of
+from matrix.samples.tool_logs import LARGEST, MIN_S, SHORT, NotALog, Phase, object_of, workers_of
 from matrix.terms.printable import printable
 
 TOOL = "elbencho"
@@ -25,8 +25,8 @@ CONFIG = {
 TREE = ("custom_tree_dirs", "custom_tree_files_shared", "files_not_shared")
 FLAGS = frozenset({"direct_io", "random_offsets", "random_aligned", "shared_service_paths", "truncate_files"})
 NAMES = {"threads": "threads", "file_size": "file_bytes", "block_size": "block_bytes"}
-# The first version whose JSON has `config`; the first whose CSV has the start of a phase and not its end as its date.
-WITH_CONFIG, WITH_START = (3, 0, 37), (3, 0, 27)
+# The first version whose CSV has the start of a phase and not its end as its date.
+WITH_START = (3, 0, 27)
 # Options for the place of results and for verbosity, which do not change the work.
 ASIDE = re.compile(r"--(json|csv|res|livecsv|opslog)\w*|--label|--nocsvlabels|--live\w*|--iterations|-i")
 # A CSV counts whole MiB: of 100 and more the missing part is at most 1 %.
@@ -77,10 +77,10 @@ def _some(found: Iterable[Phase]) -> list[Phase]:
 def _phase_of_json(document: Mapping[str, Any], file: str) -> Phase | None:
     if "phase_type" not in document:
         raise NotALog("has documents of several tools")
-    config, done = _object(document, "config"), _object(document, "last_done")
+    config, done = object_of(document, "config", TOOL), object_of(document, "last_done", TOOL)
     if not config:
         raise NotALog("has phases without `config`: write it with elbencho 3.0-37 or later")
-    mixed, latency = _object(done, "rwmix_read"), _object(done, "latency")
+    mixed, latency = object_of(done, "rwmix_read", TOOL), object_of(done, "latency", TOOL)
     seconds = _number(done.get("elapsed_time_ms")) / 1000
     figures = {
         "iops": done.get("iops"), "mixed_iops": mixed.get("iops"),
@@ -91,8 +91,8 @@ def _phase_of_json(document: Mapping[str, Any], file: str) -> Phase | None:
     }  # fmt: skip
     latencies = {}
     for kind, name in (("io", "IO"), ("entry", "entries")):
-        of_kind = _object(latency, name)
-        for mix, where in (("", of_kind), ("rwmix_read_", _object(of_kind, "rwmix_read"))):
+        of_kind = object_of(latency, name, TOOL)
+        for mix, where in (("", of_kind), ("rwmix_read_", object_of(of_kind, "rwmix_read", TOOL))):
             for what in ("avg", "max"):
                 latencies[f"{mix}{kind}_lat_{what}_us"] = _number(where.get(f"{what}_us"))
     params = {name: config[name] for name in (*CONFIG, *TREE) if name in config}
@@ -102,13 +102,6 @@ def _phase_of_json(document: Mapping[str, Any], file: str) -> Phase | None:
         started_at=started_at, seconds=seconds, figures={k: _number(v) for k, v in figures.items() if v is not None},
         latencies=latencies, warnings=(),
     )  # fmt: skip
-
-
-def _object(whole: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    below = whole.get(name) or {}
-    if not isinstance(below, dict):
-        raise NotALog(f"has `{name}` that is not an object, as elbencho writes it")
-    return below
 
 
 # --- CSV --------------------------------------------------------------------------------------------------------------

@@ -45,6 +45,14 @@ def _object_of(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return read
 
 
+def object_of(whole: Mapping[str, Any], name: str, tool: str) -> dict[str, Any]:
+    """Return the object below a name, empty if it is absent. Raises NotALog if it is not an object."""
+    below = whole.get(name) or {}
+    if not isinstance(below, dict):
+        raise NotALog(f"has `{name}` that is not an object, as {tool} writes it")
+    return below
+
+
 _DECODER = json.JSONDecoder(object_pairs_hook=_object_of)
 
 

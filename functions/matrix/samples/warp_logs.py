@@ -15,7 +15,7 @@ from typing import Any
 
 from contract.histogram import bin_index, bin_value, percentile
 from matrix.samples.histograms import Histogram
-from matrix.samples.tool_logs import MIN_S, SHORT, NotALog, Phase, workers_of
+from matrix.samples.tool_logs import MIN_S, SHORT, NotALog, Phase, object_of, workers_of
 from matrix.statistics.sample_size import has_enough_samples
 from matrix.terms.printable import printable
 
@@ -46,7 +46,7 @@ def phases_of_json(document: Mapping[str, Any], file: str) -> list[Phase]:
         raise NotALog(f"has data of version {document.get('v')!r}; versions 1 and 2 of warp's data can be read")
     if document.get("final") is False:
         raise NotALog("was written while warp still ran: it is not final")
-    operations = _object(document, "by_op_type")
+    operations = object_of(document, "by_op_type", TOOL)
     version = printable(str(document.get("warp_version") or ""))
     read: list[Phase] = []
     for name, aggregate in operations.items():
@@ -114,14 +114,14 @@ def _overlap(phase: Phase, other: Phase) -> bool:
 
 
 def _of_aggregate(name: str, aggregate: Mapping[str, Any], file: str, version: str) -> Iterator[Phase]:
-    clients = _object(aggregate, "throughput_by_client")
+    clients = object_of(aggregate, "throughput_by_client", TOOL)
     if not clients:
         raise NotALog("has no `throughput_by_client`: write it with warp 1.1 or later")
     for client, done in clients.items():
         if not isinstance(done, dict):
             raise NotALog("has a client that is not an object, as warp writes it")
         seconds = _number(done.get("measure_duration_millis")) / 1000
-        segments = _object(aggregate, "requests_by_client").get(client) or []
+        segments = object_of(aggregate, "requests_by_client", TOOL).get(client) or []
         single = [each.get("single_sized_requests") for each in segments if isinstance(each, dict)]
         sizes = {int(_number(each.get("obj_size"))) for each in single if isinstance(each, dict)}
         is_of_one_size = len(sizes) == 1 and all(isinstance(each, dict) for each in single)
@@ -262,13 +262,6 @@ def _phase(
         notes=notes,
         warnings=tuple(warnings),
     )
-
-
-def _object(whole: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    below = whole.get(name) or {}
-    if not isinstance(below, dict):
-        raise NotALog(f"has `{name}` that is not an object, as warp writes it")
-    return below
 
 
 def _number(value: object) -> float:
