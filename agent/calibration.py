@@ -36,7 +36,7 @@ MAX_USABLE_BYTES = 256 << 20
 def calibrate(job: Job, workspaces: Workspaces, log: logging.Logger) -> list[dict[str, Any]]:
     """Return the `calibration` of samples.json: each tool's ceiling with the points that it holds for."""
     # Neither has a counterpart in memory: an SDK needs a service, and a file server is another machine.
-    if job.kind != "measure" or job.mount["kind"] in ("s3", "file-server"):
+    if job.kind != "measure" or mounts.is_by_requests(job.mount):
         return []
     workspace = workspaces.in_memory()
     if mounts.describe("directory", workspace.mount).fstype != "tmpfs":
@@ -76,7 +76,7 @@ def measure(job: Job, params: dict[str, Any], metric: str, workspace: Workspace)
     workspace.target.mkdir()
     trial = workloads.prepare(in_memory, Step(0, "calibration", 1, params), workspace)
     try:
-        outcome = trial.read(trial.armed, trial.run())
+        outcome = trial.read(trial.run())
     finally:
         trial.armed.kill()
         for folder in (workspace.mount, workspace.scratch, workspace.data):

@@ -1,8 +1,7 @@
 """job.json, checked before any change.
 
-Our own functions write it (functions/matrix/terms/documents/job.py), and the roles let no instance write it, so its
-figures are trusted. Values that could do harm if the file were forged are checked anyway: names that become paths, and
-words that become commands.
+Our own functions write it (functions/matrix/terms/documents/job.py) from a checked matrix, and the roles let no
+instance write it, so it is trusted. Names of folders are checked anyway, because the agent removes what is in them.
 """
 
 from __future__ import annotations

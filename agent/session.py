@@ -277,7 +277,7 @@ class Session:
         counted = counters.difference(before, {**after, **counters.allowances(), **nvme.of_storage(storage)})
         between = samples.Between(epoch + self._seen[0], counters.difference(self._seen[1], before))
         self._seen = ended_s, {name: amount for name, amount in after.items() if name in self._seen[1]}
-        outcome = trial.read(trial.armed, ended)
+        outcome = trial.read(ended)
         started_at, ended_at = trial.armed.wall_time(trial.armed.released_ns), epoch + ended_s
         worked = work_span(trial.armed, outcome, ended_at)
         curve = over_time.document(watched, outcome.operations, epoch)

@@ -65,7 +65,7 @@ def run_writes(folder: Path, tool: str, threads: int, sync: str) -> float:
     params = {"total_bytes": 256 * MIB, "block_bytes": MIB, "sync": sync, "threads": threads, "tool": tool}
     with_source = {**params, "source": "zero"}
     trial = prepare("dd", folder, with_source)
-    metrics = trial.read(trial.armed, trial.run()).metrics
+    metrics = trial.read(trial.run()).metrics
     return metrics.get("slowest_dd_mb_per_s", metrics["mb_per_s"])
 
 
@@ -106,7 +106,7 @@ def run_fio_alone(folder: Path) -> float:
 def run_fio_under_agent(folder: Path) -> float:
     """Return writes per second of the same job in the agent."""
     trial = prepare("fio", folder, {"options": FIO_WRITES})
-    return trial.read(trial.armed, trial.run()).metrics["iops"]
+    return trial.read(trial.run()).metrics["iops"]
 
 
 def prepare(kind: str, folder: Path, params: dict[str, object]) -> Trial:

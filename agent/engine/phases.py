@@ -19,7 +19,6 @@ from agent.engine.creates import CREATE, measure_pilot
 from agent.engine.emulation import EmulatedStorage
 from contract.sizes import Sizes
 
-PHASES = ("create", "stat", "open-read", "list", "rename", "delete")
 # Changes of a directory, which are durable only after fsync of the directory.
 CHANGES = frozenset({"create", "rename", "delete"})
 # Entries that an emulated storage lists in one operation: a READDIR reply of 32 KiB with about 256 bytes each.

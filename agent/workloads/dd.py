@@ -17,7 +17,6 @@ from agent.programs import tools as tool_box
 from agent.programs.processes import Armed, Command, Ended
 from agent.workloads import engines
 from agent.workloads.trial import Outcome, Trial
-from contract.keys import HISTOGRAMS
 
 if TYPE_CHECKING:
     from agent.job import Job, Step
@@ -66,7 +65,7 @@ def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
         shown = {"command": line}
     armed = Armed(commands, workspace.scratch, {"PARALLEL_HOME": str(workspace.scratch)})
 
-    def read(armed: Armed, ended: list[Ended]) -> Outcome:
+    def read(ended: list[Ended]) -> Outcome:
         warnings = _verify(params, workspace.target)
         total = params["total_bytes"]
         tool = {"name": params["tool"], "version": tool_box.recorded_version(params["tool"]), **shown}
@@ -97,27 +96,24 @@ def _engine(job: Job, step: Step, workspace: Workspace) -> Trial:
     }
     armed = engines.arm("writes", plan, workspace.scratch)
 
-    def read(armed: Armed, ended: list[Ended]) -> Outcome:
-        del armed
+    def read(ended: list[Ended]) -> Outcome:
         unsynchronised = _verify(params, workspace.target)
         done = engines.read_report(ended[0].stdout, threads=threads, operations=blocks * threads)
         total = params["total_bytes"]
-        metrics, raw, steadiness = _rates(total, done.duration_s), {}, None
-        if params["sync"] == "block":
-            # Without it a write ends in the page cache: how long that takes is not the latency of the storage.
+        metrics = _rates(total, done.duration_s)
+        # Without it a write ends in the page cache: how long that takes is not the latency of the storage.
+        is_timed = params["sync"] == "block"
+        if is_timed:
             metrics.update(done.latency_metrics("write_lat"))
             metrics["longest_stall_s"] = done.longest_stall_s
-            raw = {HISTOGRAMS: done.histograms("write_lat")}
-            steadiness = done.steadiness(params)
         command = f"pwrite of {size} bytes, {SYNC[params['sync']]}, in {done.who}"
         command += read_back(plan, workspace.scratch) if params.get("verify") else ""
-        # An emulated storage's data need never reach this machine's disk.
-        reached = {} if job.emulation else {"write": total}
-        # Emulated writes are durable by definition: nothing is synchronised.
-        warnings = [] if job.emulation else unsynchronised
-        outcome = Outcome(metrics, {"bytes": total}, done.tool(command), raw, warnings, done.worked_ns, reached)
-        outcome.steadiness = steadiness
-        outcome.operations = done.operations_by()
+        outcome = done.outcome("write_lat" if is_timed else None, metrics, {"bytes": total}, done.tool(command))
+        # Emulated writes are durable by definition, and their data need never reach this machine's disk.
+        if not job.emulation:
+            outcome.warnings, outcome.reached = unsynchronised, {"write": total}
+        if is_timed:
+            outcome.steadiness = done.steadiness(params)
         return outcome
 
     return Trial(armed, threads, read)

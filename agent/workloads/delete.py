@@ -13,7 +13,6 @@ from agent.programs import tools as tool_box
 from agent.programs.processes import Armed, Command, Ended
 from agent.workloads import engines
 from agent.workloads.trial import Outcome, Trial
-from contract.keys import HISTOGRAMS
 
 if TYPE_CHECKING:
     from agent.job import Job, Step
@@ -51,7 +50,7 @@ def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
     command = Command([tool_box.find("bash") or "bash", *argv[1:]], workspace.scratch)
     armed = Armed([command], workspace.scratch, {"PARALLEL_HOME": str(workspace.scratch)})
 
-    def read(armed: Armed, ended: list[Ended]) -> Outcome:
+    def read(ended: list[Ended]) -> Outcome:
         del ended
         _verify(target)
         tool = {
@@ -110,8 +109,7 @@ def _engine(job: Job, step: Step, directories: list[str], workspace: Workspace) 
     }
     armed = engines.arm_with_pilot("phases", plan, workspace.target / "pilot", job, step, workspace)
 
-    def read(armed: Armed, ended: list[Ended]) -> Outcome:
-        del armed
+    def read(ended: list[Ended]) -> Outcome:
         done = engines.read_report(ended[0].stdout, threads=workers, operations=params["files"])
         _verify(workspace.target)
         rate = done.operations / done.duration_s
@@ -121,10 +119,7 @@ def _engine(job: Job, step: Step, directories: list[str], workspace: Workspace) 
             "longest_stall_s": done.longest_stall_s,
         }
         tool = done.tool(f"unlink in {done.who}, the directories stay")
-        raw = {HISTOGRAMS: done.histograms("delete_lat")}
-        outcome = Outcome(metrics, {"files": done.operations}, tool, raw, worked_ns=done.worked_ns)
-        outcome.operations = done.operations_by()
-        return outcome
+        return done.outcome("delete_lat", metrics, {"files": done.operations}, tool)
 
     return Trial(armed, workers, read)
 

@@ -22,7 +22,9 @@ from agent.machine import steady_state
 from agent.machine.steady_state import Steadiness
 from agent.machine.workspace import remove
 from agent.programs.processes import Armed, Command
+from agent.workloads.trial import Outcome
 from contract import histogram
+from contract.keys import HISTOGRAMS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -59,11 +61,6 @@ class Report:
     def duration_s(self) -> float:
         """From the first worker's start to the last one's end."""
         return (self.end_ns - self.start_ns) / 1e9
-
-    @property
-    def worked_ns(self) -> tuple[int, int]:
-        """The work's own span, for an Outcome."""
-        return self.start_ns, self.end_ns
 
     @property
     def who(self) -> str:
@@ -128,12 +125,31 @@ class Report:
             done.append((min((second + 1) * worker_pool.SECOND_NS, self.end_ns), total))
         return done
 
-    def histograms(self, name: str) -> bytes:
-        """Return the raw document, which can be merged with those of other instances and of fio."""
-        return self.histograms_of({name: (self.bins, self.longest_ns)})
+    def outcome(
+        self,
+        latencies: str | Mapping[str, tuple[dict[int, int], int]] | None,
+        metrics: dict[str, float],
+        work: dict[str, float],
+        tool: dict[str, Any],
+        warnings: list[str] | None = None,
+    ) -> Outcome:
+        """Return the outcome of a trial, with the histograms of its `latencies`.
 
-    def histograms_of(self, latencies: Mapping[str, tuple[dict[int, int], int]]) -> bytes:
-        """The same of several kinds of operations, by name: bins and the longest latency (ns)."""
+        They are the name of all of its operations; or of several kinds, by name, bins and the longest latency (ns).
+        """
+        kinds = {latencies: (self.bins, self.longest_ns)} if isinstance(latencies, str) else latencies
+        return Outcome(
+            metrics,
+            work,
+            tool,
+            {HISTOGRAMS: self._histograms(kinds)} if kinds else {},
+            warnings or [],
+            worked_ns=(self.start_ns, self.end_ns),
+            operations=self.operations_by(),
+        )
+
+    def _histograms(self, latencies: Mapping[str, tuple[dict[int, int], int]]) -> bytes:
+        """Return the raw document, which can be merged with those of other instances and of fio."""
         document = {
             "schema": 1,
             "unit": "ns",

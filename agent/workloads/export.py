@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 from agent.board.blackboard import new_client, new_session, translated
 from agent.engine.worker_pool import share
 from agent.errors import JobInvalid
-from agent.programs.processes import Armed, Ended
+from agent.programs.processes import Ended
 from agent.workloads import engines
 from agent.workloads.trial import Outcome, Trial
 from contract import histogram
-from contract.keys import HISTOGRAMS
 
 if TYPE_CHECKING:
     from agent.job import Job, Step
@@ -43,8 +42,7 @@ def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
     }
     armed = engines.arm("exports", plan, workspace.scratch, needs_packages=True)
 
-    def read(armed: Armed, ended: list[Ended]) -> Outcome:
-        del armed
+    def read(ended: list[Ended]) -> Outcome:
         done = engines.read_report(ended[0].stdout, threads=params["threads"], operations=params["files"])
         return outcome(done, params)
 
@@ -68,4 +66,7 @@ def outcome(done: engines.Report, params: dict[str, Any]) -> Outcome:
         f"until each is an object, in {done.who}"
     )
     work = {"files": params["files"], "write_bytes": params["files"] * params["file_bytes"]}
-    return Outcome(metrics, work, tool, {HISTOGRAMS: done.histograms("visible_lat")}, worked_ns=done.worked_ns)
+    outcome = done.outcome("visible_lat", metrics, work, tool)
+    # They are seen by a listing each second, so they have no rate of their own.
+    outcome.operations = []
+    return outcome

@@ -118,7 +118,7 @@ def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
         ),
     }
 
-    def read(armed: Armed, ended: list[Ended]) -> Outcome:
+    def read(ended: list[Ended]) -> Outcome:
         text = result.read_text(errors="replace")
         document = parse(text, ended[0])
         _verify(document, jobs, [] if device else places)

@@ -15,7 +15,7 @@ from agent.machine.traffic import DISK, FILE, NETWORK, Sampler, Traffic
 from agent.machine.workspace import Workspace
 from agent.programs import tools as tool_box
 from agent.programs.processes import Armed, Command, Ended
-from agent.workloads import engines
+from agent.workloads import dd, engines
 from agent.workloads.trial import Outcome, Trial
 from contract.keys import SERIES
 
@@ -57,7 +57,7 @@ def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
     path = workspace.target / "stream"
     is_dd = params.get("tool") == "dd"
     if is_dd:
-        argv = dd_argv(params, path)
+        argv = dd.dd_argv({**params, "threads": 1, "sync": "end"}, "/dev/zero", str(path), 0)
         command = Command([tool_box.find("dd") or "dd", *argv[1:]], workspace.scratch)
         tool: dict[str, Any] = {"name": "dd", "version": tool_box.version("dd"), "argv": argv}
     else:
@@ -68,7 +68,7 @@ def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
     sampler = Sampler(traffic.read)
     allowances_before = counters.allowances()
 
-    def read(armed: Armed, ended: list[Ended]) -> Outcome:
+    def read(ended: list[Ended]) -> Outcome:
         exceeded = counters.difference(allowances_before, counters.allowances())
         verify(path, params["total_bytes"])
         writer = {} if is_dd else engines.read_reports(ended[0].stdout)[0]
@@ -92,12 +92,6 @@ def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
         )
 
     return WatchedTrial(armed, 1, read, sampler)
-
-
-def dd_argv(params: dict[str, Any], path: Path) -> list[str]:
-    """dd's command line, as published."""
-    count = params["total_bytes"] // params["block_bytes"]
-    return ["dd", "if=/dev/zero", f"of={path}", f"bs={params['block_bytes']}", f"count={count}", "conv=fsync"]
 
 
 def series(sampler: Sampler, carrier: str) -> dict[str, Any]:

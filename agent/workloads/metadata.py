@@ -18,10 +18,9 @@ from agent.engine import phases
 from agent.engine.worker_pool import share
 from agent.errors import WorkIncomplete
 from agent.machine.workspace import Workspace, count_files, remove
-from agent.programs.processes import Armed, Ended
+from agent.programs.processes import Ended
 from agent.workloads import engines
 from agent.workloads.trial import Outcome, Trial
-from contract.keys import HISTOGRAMS
 from contract.sizes import Sizes
 
 if TYPE_CHECKING:
@@ -68,8 +67,7 @@ def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
     }
     armed = engines.arm_with_pilot("phases", plan, workspace.target / "pilot", job, step, workspace)
 
-    def read(armed: Armed, ended: list[Ended]) -> Outcome:
-        del armed
+    def read(ended: list[Ended]) -> Outcome:
         done = engines.read_report(ended[0].stdout, threads=workers)
         counts = done_by(ended[0].stdout, workers)
         is_cut = params["stonewall"] != "none" or params["at_most_s"] is not None
@@ -103,9 +101,7 @@ def outcome(params: dict[str, Any], done: engines.Report, files: int) -> Outcome
     sync = SYNCS[params["sync"]] if params["phase"] in phases.CHANGES else ""
     most = f", for at most {params['at_most_s']} s" if params["at_most_s"] else ""
     tool = done.tool(f"{HOW[params['phase']]}{sync}{WALLS[params['stonewall']]}{most}, in {done.who}")
-    raw = {HISTOGRAMS: done.histograms(f"{name}_lat")}
-    operations = done.operations_by()
-    return Outcome(metrics, {"files": files}, tool, raw, worked_ns=done.worked_ns, operations=operations)
+    return done.outcome(f"{name}_lat", metrics, {"files": files}, tool)
 
 
 @dataclass(frozen=True)

@@ -5,18 +5,16 @@ from __future__ import annotations
 import concurrent.futures
 import hashlib
 import random
-import re
 from typing import TYPE_CHECKING, Any
 
 from agent.board.blackboard import sdk_version, translated
 from agent.engine import object_requests as engine
 from agent.errors import JobInvalid, WorkIncomplete
-from agent.programs.processes import Armed, Ended
+from agent.programs.processes import Ended
 from agent.workloads import engines
 from agent.workloads.read import PLAYED_S3
 from agent.workloads.trial import Outcome, Trial
 from contract import histogram
-from contract.keys import HISTOGRAMS
 from contract.sizes import name_of
 
 if TYPE_CHECKING:
@@ -28,7 +26,6 @@ if TYPE_CHECKING:
 
 CLIENT = "boto3"
 MIX = "mix"
-A_MIX = re.compile(rf"{(each := '(' + '|'.join(engine.OPERATIONS) + ') [1-9][0-9]{0,6}')}(, {each})*")
 # Objects are made, checked and removed by so many hands, before and after the time.
 WORKERS = 16
 # S3 takes so many keys in one DeleteObjects, and lists so many in one page.
@@ -52,8 +49,7 @@ def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
     plan["open_loop"] = engines.open_loop(job, step, workspace)
     armed = engines.arm("object_requests", plan, workspace.scratch, needs_packages=True)
 
-    def read(armed: Armed, ended: list[Ended]) -> Outcome:
-        del armed
+    def read(ended: list[Ended]) -> Outcome:
         outcome = read_engine(ended[0].stdout, params, plan)
         keep.verify_and_remove()
         if job.environment == "local":
@@ -201,13 +197,11 @@ def read_engine(report: Path, params: dict[str, Any], plan: dict[str, Any]) -> O
     latencies = {f"{name}_lat": kept for name, kept in by_operation.items()}
     if params["operation"] == MIX:
         latencies["request_lat"] = done.bins, done.longest_ns
-    raw = {HISTOGRAMS: done.histograms_of(latencies)}
     work = {"read_bytes": total["read_bytes"], "write_bytes": total["written_bytes"], "requests": requests}
     warnings = [*done.warnings(params), *refusals(total["throttled"], refused, requests)]
-    return Outcome(
-        metrics, work, tool, raw, warnings, worked_ns=done.worked_ns, steadiness=done.steadiness(params),
-        operations=done.operations_by(),
-    )  # fmt: skip
+    outcome = done.outcome(latencies, metrics, work, tool, warnings)
+    outcome.steadiness = done.steadiness(params)
+    return outcome
 
 
 def describe_requests(plan: dict[str, Any]) -> str:

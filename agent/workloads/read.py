@@ -18,7 +18,6 @@ from agent.machine.workspace import Workspace
 from agent.programs.processes import Armed, Ended
 from agent.workloads import engines, neighbours, uploads
 from agent.workloads.trial import Outcome, Trial
-from contract.keys import HISTOGRAMS
 
 if TYPE_CHECKING:
     from agent.job import Job, Step
@@ -62,8 +61,7 @@ def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
     plan["open_loop"] = engines.open_loop(job, step, workspace)
     armed = arm_engine(plan, workspace.scratch)
 
-    def read(armed: Armed, ended: list[Ended]) -> Outcome:
-        del armed
+    def read(ended: list[Ended]) -> Outcome:
         outcome = read_engine(ended[0].stdout, plan)
         outcome.warnings.extend(repeated(ended[0].stderr))
         if kind == "s3" and job.environment == "local":
@@ -213,9 +211,7 @@ def read_engine(report: Path, plan: dict[str, Any]) -> Outcome:
     }
     work = {"read_bytes": read_bytes, "records": plan["records"]}
     is_past_cache = plan["reader"] == "file" and plan["caching"] == "direct" and not plan.get("emulation")
-    reached = {"read": read_bytes} if is_past_cache else {}
-    raw = {HISTOGRAMS: done.histograms("read_lat")}
-    return Outcome(
-        metrics, work, tool, raw, done.warnings(plan), reached=reached, worked_ns=done.worked_ns,
-        steadiness=done.steadiness(plan), operations=done.operations_by(),
-    )  # fmt: skip
+    outcome = done.outcome("read_lat", metrics, work, tool, done.warnings(plan))
+    outcome.reached = {"read": read_bytes} if is_past_cache else {}
+    outcome.steadiness = done.steadiness(plan)
+    return outcome

@@ -114,7 +114,7 @@ class ShellWorkload:
     def _arm(self, place: _Place, command: str, work: str, declared: list[printed.Number]) -> Trial:
         armed = Armed([place.command(command)], place.scratch, place.env)
 
-        def read(armed: Armed, ended: list[Ended]) -> Outcome:
+        def read(ended: list[Ended]) -> Outcome:
             metrics = {"duration_s": armed.duration_s()}
             if place.tool["name"] == "bash":
                 # For a container these would be the seconds of the waiting client.
@@ -129,8 +129,8 @@ def _reading(trial: Trial, job: Job, params: dict[str, Any]) -> Trial:
     """Return the trial of a command that reads objects, whose outcome has their bytes and warnings."""
     read_bytes = uploads.total_bytes(params)
 
-    def read_objects(armed: Armed, ended: list[Ended]) -> Outcome:
-        outcome = trial.read(armed, ended)
+    def read_objects(ended: list[Ended]) -> Outcome:
+        outcome = trial.read(ended)
         if job.workload.get("primaryMetric") == "mb_per_s":
             outcome.metrics["mb_per_s"] = read_bytes / 1e6 / outcome.metrics["duration_s"]
             outcome.work["read_bytes"] = read_bytes

@@ -13,7 +13,6 @@ from agent.programs import tools as tool_box
 from agent.programs.processes import Armed, Command, Ended
 from agent.workloads import engines
 from agent.workloads.trial import Outcome, Trial
-from contract.keys import HISTOGRAMS
 
 if TYPE_CHECKING:
     from agent.job import Job, Step
@@ -62,7 +61,7 @@ def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
     commands = [Command([tool_box.find("bash") or "bash", "-c", line], workspace.scratch) for line in lines]
     armed = Armed(commands, workspace.scratch, env)
 
-    def read(armed: Armed, ended: list[Ended]) -> Outcome:
+    def read(ended: list[Ended]) -> Outcome:
         del ended
         _verify(params, directories)
         tool = {"name": params["tool"], "version": tool_box.recorded_version(params["tool"]), "command": lines[0]}
@@ -113,8 +112,7 @@ def _engine(job: Job, step: Step, directories: list[str], workspace: Workspace) 
     pilot = workspace.target.parent / f"{workspace.target.name}-pilot"
     armed = engines.arm_with_pilot("creates", plan, pilot, job, step, workspace)
 
-    def read(armed: Armed, ended: list[Ended]) -> Outcome:
-        del armed
+    def read(ended: list[Ended]) -> Outcome:
         _verify(params, directories)
         return read_engine(ended[0].stdout, params)
 
@@ -132,9 +130,7 @@ def engine_outcome(done: engines.Report, params: dict[str, Any]) -> Outcome:
         metrics["longest_stall_s"] = done.longest_stall_s
     command = f"open(O_CREAT) + close{SYNCS[params['sync']]} in {done.who}" + engines.describe_rate(params)
     tool = {**done.tool(command), **done.open_loop(params)}
-    raw = {HISTOGRAMS: done.histograms("create_lat")}
-    outcome = Outcome(metrics, {"files": done.operations}, tool, raw, done.warnings(params), worked_ns=done.worked_ns)
-    outcome.operations = done.operations_by()
+    outcome = done.outcome("create_lat", metrics, {"files": done.operations}, tool, done.warnings(params))
     if params["sync"] != "end":
         # There creates are counted before they are stored.
         outcome.steadiness = done.steadiness(params)

@@ -78,7 +78,7 @@ def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
     command = Command([bash, "-c", THEN_FLUSH, str(workspace.target), *argv], workspace.scratch)
     armed = Armed([command], workspace.scratch, {"PARALLEL_HOME": str(workspace.scratch)})
 
-    def read(armed: Armed, ended: list[Ended]) -> Outcome:
+    def read(ended: list[Ended]) -> Outcome:
         del ended
         is_flat = params["tool"] == "cp+parallel"
         verify(source, workspace.target, is_flat=is_flat, seed=step.number)

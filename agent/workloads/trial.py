@@ -41,7 +41,7 @@ class Trial:
 
     armed: Armed
     workers: int
-    read: Callable[[Armed, list[Ended]], Outcome]
+    read: Callable[[list[Ended]], Outcome]
 
     def run(self) -> list[Ended]:
         """The measured part: open the gate, wait for the last to end."""

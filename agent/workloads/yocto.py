@@ -109,7 +109,7 @@ def _container(params: dict[str, Any], cache: Path, folder: Path) -> Container:
 def _arm(command: Command, scratch: Path, outcome: Callable[[], Outcome]) -> Trial:
     armed = Armed([command], scratch)
 
-    def read(armed: Armed, ended: list[Ended]) -> Outcome:
+    def read(ended: list[Ended]) -> Outcome:
         built = outcome()
         built.metrics["duration_s"] = armed.duration_s()
         built.raw["bitbake.log"] = ended[0].stdout.read_bytes()

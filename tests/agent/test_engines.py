@@ -12,6 +12,7 @@ import pytest
 from agent.engine import worker_pool
 from agent.errors import ToolFailed
 from agent.workloads import engines
+from contract.keys import HISTOGRAMS
 
 SECOND = 1_000_000_000
 
@@ -71,7 +72,7 @@ def test_the_slowest_operation_of_all_workers_is_uploaded_as_it_was(tmp_path):
     # The middle of the bin of 40 s is 39.997 s.
     done = report(tmp_path, worker(0, 0.01, 0.02), worker(0, 40, 40.01), worker(0, 0.01, 30.01))
 
-    uploaded = json.loads(done.histograms("create_lat"))["histograms"]["create_lat"]
+    uploaded = json.loads(done.outcome("create_lat", {}, {}, {}).raw[HISTOGRAMS])["histograms"]["create_lat"]
 
     assert uploaded["max_ns"] == 40 * SECOND
     assert str(40 * SECOND) not in uploaded["bins"]

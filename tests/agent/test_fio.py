@@ -455,7 +455,7 @@ def test_all_instances_read_what_one_of_them_lays_out_once(tmp_path):
         # Beside them each instance has an empty file.
         laid_out = [path.stat() for path in files_of(tmp_path / "run/cell/neighbours") if path.stat().st_size]
         with ThreadPoolExecutor(2) as pool:
-            outcomes = list(pool.map(lambda trial: trial.read(trial.armed, trial.run()), [t.result() for t in trials]))
+            outcomes = list(pool.map(lambda trial: trial.read(trial.run()), [t.result() for t in trials]))
         seen.add(tuple(sorted((file.st_ino, file.st_mtime_ns, file.st_size) for file in laid_out)))
         assert all(outcome.work.keys() == {"read_bytes"} for outcome in outcomes)
         for spaces, workspace in zip(fleet, workspaces, strict=True):

@@ -51,7 +51,7 @@ def run_phase(make_job, workspace_of):
         job = parse(json.dumps(make_job("metadata", [params_of()], emulation=rule)).encode(), instance)
         step = Step(0, "p01", 1, params_of(phase, **changes))
         trial = metadata.prepare(job, step, workspace_of(instance, next(numbers)))
-        return trial.read(trial.armed, trial.run())
+        return trial.read(trial.run())
 
     return run
 
@@ -67,7 +67,7 @@ def test_a_storage_whose_directories_vanish_with_their_last_file_is_measured_to_
     ended = trial.run()
     for folder in tmp_path.glob("storage/run/cell/i-1/metadata-*/*"):
         folder.rmdir()
-    outcome = trial.read(trial.armed, ended)
+    outcome = trial.read(ended)
 
     assert outcome.work == {"files": 24}
 
@@ -229,7 +229,6 @@ def test_an_emulated_storage_takes_the_time_of_a_read_for_a_look_and_of_a_create
 
 
 def test_agent_and_plan_mean_the_same_phases():
-    assert phases.PHASES == planned.PHASES
     assert phases.CHANGES == planned.CHANGES
     assert phases.ENTRIES_OF_A_REPLY == planned.ENTRIES_OF_A_REPLY
 

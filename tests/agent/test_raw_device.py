@@ -247,7 +247,7 @@ def test_a_device_from_a_snapshot_is_read_as_it_is_and_never_written(tmp_path, m
             try:
                 workspace = workspaces.fresh(0)
                 trial = fio.prepare(job, _step(device=True, options=options), workspace)
-                outcome = trial.read(trial.armed, trial.run())
+                outcome = trial.read(trial.run())
                 with pytest.raises(DeviceRefused, match="has the data of a snapshot"):
                     fio.prepare(job, _step(device=True, options=options | {"rw": "randrw"}), workspace)
             finally:
@@ -271,7 +271,7 @@ def test_real_fio_writes_a_real_device_through_the_agent_and_is_refused_once_tha
                 workspace = workspaces.fresh(0)
                 before = counters.of_storage(workspaces.mount)
                 trial = fio.prepare(job, _step(device=True, options=options), workspace)
-                outcome = trial.read(trial.armed, trial.run())
+                outcome = trial.read(trial.run())
                 counted = counters.difference(before, counters.of_storage(workspaces.mount))
             finally:
                 workspaces.close()

@@ -50,7 +50,7 @@ def write(make_job, disk):
         job = parse(json.dumps(make_job("dd", [params])).encode(), "i-1")
         trial = dd.prepare(job, Step(0, "p01", 1, params), Workspace(mount=disk, **folders))
         ended = trial.run()
-        return folders["target"], lambda: trial.read(trial.armed, ended)
+        return folders["target"], lambda: trial.read(ended)
 
     return run
 
