@@ -151,3 +151,36 @@ def fake_tool(bin_folder: Path) -> Callable[[str, str], Path]:
         return path
 
     return make
+
+
+@pytest.fixture
+def ended(cloud: Cloud, instance: Instance, make_job: Callable[..., dict[str, Any]]) -> Callable[..., int]:
+    """Let an agent do a job that is made as by `make_job`; return its exit status."""
+
+    def run(*of_job: Any, python: str = PYTHON, env: dict[str, str] | None = None, **changes: Any) -> int:
+        cloud.put("job.json", make_job(*of_job, **changes))
+        return instance.run(python, **(env or {}))
+
+    return run
+
+
+@pytest.fixture
+def sampled(ended: Callable[..., int], instance: Instance) -> Callable[..., list[dict[str, Any]]]:
+    """Let an agent do a job as `ended` does; return its samples."""
+
+    def run(*of_job: Any, **changes: Any) -> list[dict[str, Any]]:
+        assert ended(*of_job, **changes) == 0
+        return instance.samples()
+
+    return run
+
+
+@pytest.fixture
+def failure(ended: Callable[..., int], instance: Instance) -> Callable[..., dict[str, Any]]:
+    """Let an agent fail at a job as `ended` does; return the content of failed.json."""
+
+    def run(*of_job: Any, **changes: Any) -> dict[str, Any]:
+        assert ended(*of_job, **changes) == 1
+        return instance.document("failed.json")
+
+    return run

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import logging
 import os
 import signal
@@ -159,17 +158,6 @@ def test_the_roles_keys_come_from_the_same_service_with_a_token_and_are_asked_fo
     assert {seen["X-Amz-Security-Token"] for seen in s3.headers_seen} == {"the-roles-token"}
 
 
-def test_keys_of_the_environment_come_before_the_roles(service, s3, monkeypatch):
-    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "AKIDENV")
-    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
-    s3.script += [200]
-
-    bucket().put("name", b"{}")
-
-    assert service.requests_seen == []
-    assert "Credential=AKIDENV/" in s3.headers_seen[0]["Authorization"]
-
-
 def test_an_instance_without_a_role_is_told_so(service):
     service.role = None
 
@@ -280,17 +268,6 @@ def test_without_its_client_the_agent_says_where_one_is(service, tmp_path):
     assert "ERROR ToolMissing: " in ended.stderr
     assert "start the agent from the zip" in ended.stderr
     assert "Traceback" not in ended.stderr
-
-
-def test_a_key_with_odd_characters_is_stored_and_read_as_it_is(cloud, monkeypatch):
-    monkeypatch.setenv("AWS_ENDPOINT_URL", cloud.endpoint)
-    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "test")
-    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "test")
-    key = f"{PREFIX}/instances/AROA:i-0/ü &=+.json"
-
-    bucket().put(key, json.dumps({"a": "ü"}).encode())
-
-    assert bucket().get(key) == cloud.s3.get_object(Bucket=BUCKET, Key=key)["Body"].read() == b'{"a": "\\u00fc"}'
 
 
 class Refusing:

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import logging
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from support.agent_cloud import touch_params
+from support.agent_cloud import dd_params, parsed, touch_params
 from support.disturbance import attempts
 
 from agent import calibration, workloads
 from agent.job import Step
-from agent.job_check import parse
 from agent.machine.workspace import Workspaces
 
 MIB = 2**20
@@ -23,14 +21,12 @@ READ = {
     "threads": 3, "caching": "direct", "data_bytes": 100_000 * 8192,
 }  # fmt: skip
 COPY = {"tool": "cp", "files": 5000, "file_bytes": MIB}
-DD = {"total_bytes": 2048 * MIB, "block_bytes": MIB, "sync": "end", "threads": 3, "tool": "engine", "source": "zero"}
+DD = dd_params(total_bytes=2048 * MIB, threads=3, tool="engine")
 
 
-def test_each_tool_of_a_cell_is_calibrated_once_with_the_points_that_share_its_ceiling(cloud, instance, make_job):
+def test_each_tool_of_a_cell_is_calibrated_once_with_the_points_that_share_its_ceiling(sampled, instance):
     points = [touch_params(files=64), touch_params(files=128), touch_params(tool="touch", files=64)]
-    cloud.put("job.json", make_job("touch", points))
-
-    assert instance.run() == 0
+    sampled("touch", points)
 
     document = instance.document("samples.json")
     engine, touch = document["calibration"]
@@ -44,7 +40,7 @@ def test_each_tool_of_a_cell_is_calibrated_once_with_the_points_that_share_its_c
 def test_what_a_calibration_fills_is_empty_afterwards_and_gone_with_the_agent(make_job, tmp_path):
     workspaces = Workspaces(tmp_path, "run", "cell", "i-1")
     workspace = workspaces.in_memory()
-    job = parse(json.dumps(make_job("touch", [touch_params(tool="touch", files=8)])).encode(), "i-1")
+    job = parsed(make_job("touch", [touch_params(tool="touch", files=8)]))
 
     [found] = calibration.calibrate(job, workspaces, logging.getLogger("test"))
 
@@ -71,12 +67,10 @@ def test_the_engine_in_front_of_an_emulated_storage_is_calibrated_with_what_aski
             assert sample["metrics"]["files_per_s"] < 110
 
 
-def test_a_calibration_that_fails_costs_no_sample_and_says_why(cloud, instance, make_job, bin_folder, fake_tool):
+def test_a_calibration_that_fails_costs_no_sample_and_says_why(sampled, instance, bin_folder, fake_tool):
     # It fails where it is calibrated, and works on the storage.
     fake_tool("touch", 'case "$1" in /dev/shm/*) echo no memory >&2; exit 1;; esac; exec /usr/bin/touch "$@"')
-    cloud.put("job.json", make_job("touch", [touch_params(tool="touch", files=4)]))
-
-    assert instance.run(PATH=f"{bin_folder}:/usr/bin:/bin") == 0
+    sampled("touch", [touch_params(tool="touch", files=4)], env={"PATH": f"{bin_folder}:/usr/bin:/bin"})
 
     [found] = instance.document("samples.json")["calibration"]
     assert found["points"] == ["p01"]

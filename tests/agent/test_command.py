@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import os
 
 import pytest
-from support.agent_cloud import BUCKET, COMMAND_PYTHON, REGION
+from support.agent_cloud import BUCKET, COMMAND_PYTHON, REGION, parsed
 
-from agent import job_check
 from agent.machine import counters
 from agent.machine.workspace import Workspace
 from agent.programs import containers
@@ -30,13 +28,10 @@ METRICS = {
 }
 
 
-def test_a_step_without_a_declared_number_fails_by_its_name_and_the_last_lines(cloud, instance, make_job):
+def test_a_step_without_a_declared_number_fails_by_its_name_and_the_last_lines(failure):
     point = {**PARAMS, "command": "echo tps = many"}
-    cloud.put("job.json", make_job("command", [point], workload={"type": "command", "metrics": METRICS}))
+    failed = failure("command", [point], workload={"type": "command", "metrics": METRICS})
 
-    assert instance.run() == 1
-
-    failed = instance.document("failed.json")
     assert failed["error"] == "NumberMissing"
     assert "tps (pattern '^tps = ([0-9]+)$') is in no line of the output" in failed["message"]
     assert "'tps = many'" in failed["message"]
@@ -67,14 +62,11 @@ assert len(set(bodies)) == int(where["S3_OBJECTS"])
 
 @pytest.mark.parametrize(("objects", "object_bytes"), [(3, 8_192), (1, 12 * 2**20)])
 def test_a_command_on_s3_finds_objects_of_its_own_and_has_the_rate_of_reading_all_of_them(
-    cloud, instance, make_job, objects, object_bytes
+    sampled, instance, objects, object_bytes
 ):
     point = {**PARAMS, "command": f"{COMMAND_PYTHON} -c '{READS}'", "objects": objects, "object_bytes": object_bytes}
     workload = {"type": "command", "primaryMetric": "mb_per_s"}
-    job = make_job("command", [point, point], mount=S3, storage={"type": "s3"}, workload=workload)
-    cloud.put("job.json", job)
-
-    assert instance.run() == 0
+    sampled("command", [point, point], mount=S3, storage={"type": "s3"}, workload=workload)
 
     for sample in instance.samples():
         read_bytes = objects * object_bytes
@@ -90,9 +82,7 @@ def test_a_container_has_the_machines_own_network_on_s3_only_so_that_it_gets_the
     networks = []
     mountpoint = {"kind": "mountpoint", "bucket": BUCKET, "prefix": "token/own", "region": REGION}
     for mount in (S3 | {"prefix": "token/own"}, mountpoint, {"kind": "directory", "path": str(tmp_path)}):
-        job = job_check.parse(
-            json.dumps(make_job("command", [{**PARAMS, "container": "busybox"}], mount=mount)).encode(), "i-1"
-        )
+        job = parsed(make_job("command", [{**PARAMS, "container": "busybox"}], mount=mount))
         assert job.mount["is_for_containers"]
         space = Workspace(tmp_path, tmp_path / "step", tmp_path / "scratch", tmp_path, tmp_path)
         argv = command._COMMAND._place(job, job.steps[0].params, space).command("true").argv

@@ -3,32 +3,19 @@
 from __future__ import annotations
 
 import gzip
-import json
 import lzma
 from pathlib import Path
 
 import pytest
+from support.agent_cloud import dd_params, parsed
 
 from agent.engine import writes
 from agent.errors import SourceDoesNotFit
-from agent.job_check import parse
 from agent.machine import host
 from agent.machine.workspace import Workspaces
 from agent.workloads import dd
 
 MIB = 1 << 20
-
-
-def dd_params(**changes):
-    return {
-        "total_bytes": 8 * MIB,
-        "block_bytes": MIB,
-        "sync": "end",
-        "threads": 2,
-        "tool": "dd",
-        "source": "zero",
-        **changes,
-    }
 
 
 def test_the_published_command_lines_are_written_literally():
@@ -71,7 +58,7 @@ def test_the_random_source_is_at_once_as_large_as_the_jobs_largest_step_needs_it
         dd_params(source="random", threads=1),
         dd_params(total_bytes=1 << 50),
     ]
-    job = parse(json.dumps(make_job("dd", points)).encode(), "i-1")
+    job = parsed(make_job("dd", points))
     workspaces = Workspaces(tmp_path, "run", "cell", "i-1")
     workspace = workspaces.fresh(0)
 

@@ -284,10 +284,8 @@ def test_a_zip_is_unpacked_once_and_never_taken_for_another(archive, tmp_path):
     assert unpacked.is_dir()
 
 
-def test_documents_are_plain_json(cloud, instance, make_job):
-    cloud.put("job.json", make_job("touch", [touch_params(threads=1, files=3)]))
-
-    instance.run()
+def test_documents_are_plain_json(sampled, cloud, instance):
+    sampled("touch", [touch_params(threads=1, files=3)])
 
     text = cloud.read(f"instances/{instance.userid}/samples.json").decode()
     json.loads(text, parse_constant=lambda name: pytest.fail(f"{name} is not JSON"))

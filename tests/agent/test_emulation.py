@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import os
 import random
 import time
 from itertools import pairwise
 
 import pytest
-from support.agent_cloud import BARRIER, touch_params
+from support.agent_cloud import BARRIER, dd_params, parsed, touch_params
 from support.disturbance import attempts
 
 from agent.engine import creates, phases, reads, worker_pool, writes
 from agent.engine.emulation import UNLIMITED, EmulatedStorage
 from agent.job import Step
-from agent.job_check import parse
 from agent.machine.workspace import Workspace
 from agent.workloads import engines
 
@@ -41,11 +39,7 @@ def emulation(**changes):
     return {"shared": True, "iops": None, "bytes_per_s": None, "unit_bytes": None, **nothing, **changes}
 
 
-def dd_params(**changes):
-    base = {"total_bytes": 16 * MIB, "block_bytes": MIB, "sync": "block", "threads": 4, "tool": "engine"}
-    return {**base, "source": "random", **changes}
-
-
+WRITES = dd_params(total_bytes=16 * MIB, sync="block", threads=4, tool="engine", source="random")
 CREATES, READS = touch_params(threads=8, files=400), {
     "access": "random", "records": 160, "record_bytes": 8192, "page_bytes": 8192, "records_per_request": 1,
     "threads": 4, "caching": "direct", "data_bytes": 160 * 8192,
@@ -57,19 +51,19 @@ RATES = {
         "touch", {**CREATES, "files": 300}, {"create_s": 0.001, "create_operations": 1, "iops": 500}, "files_per_s",
         500,
     ),
-    "writes: bytes": ("dd", dd_params(), {"bytes_per_s": 20 * MIB}, "mib_per_s", 20),
-    "writes: bytes, written behind": ("dd", dd_params(sync="end"), {"bytes_per_s": 20 * MIB}, "mib_per_s", 20),
+    "writes: bytes": ("dd", WRITES, {"bytes_per_s": 20 * MIB}, "mib_per_s", 20),
+    "writes: bytes, written behind": ("dd", {**WRITES, "sync": "end"}, {"bytes_per_s": 20 * MIB}, "mib_per_s", 20),
     "writes: IOPS, a block counts as four": (
-        "dd", dd_params(), {"iops": 80, "unit_bytes": 256 * 1024}, "mib_per_s", 20,
+        "dd", WRITES, {"iops": 80, "unit_bytes": 256 * 1024}, "mib_per_s", 20,
     ),
-    "writes: latency of each": ("dd", dd_params(), {"sync_s": 0.1}, "mib_per_s", 40),
+    "writes: latency of each": ("dd", WRITES, {"sync_s": 0.1}, "mib_per_s", 40),
     "reads: IOPS": ("read", READS, {"iops": 300}, "requests_per_s", 300),
     "reads: IOPS of their own": (
         "read", READS, {"iops": 100, "read_iops": 300, "bytes_per_s": 8192, "read_bytes_per_s": 1e9}, "requests_per_s",
         300,
     ),
     "writes: bytes of their own": (
-        "dd", dd_params(), {"read_iops": 1, "read_bytes_per_s": 1.0, "bytes_per_s": 20 * MIB}, "mib_per_s", 20,
+        "dd", WRITES, {"read_iops": 1, "read_bytes_per_s": 1.0, "bytes_per_s": 20 * MIB}, "mib_per_s", 20,
     ),
     "reads: bytes": ("read", READS, {"bytes_per_s": 250 * 8192}, "requests_per_s", 250),
     "reads: latency": ("read", READS, {"read_s": 0.02}, "requests_per_s", 200),
@@ -162,7 +156,7 @@ def test_a_tail_has_the_share_and_the_latency_that_were_asked_for(tmp_path):
 
 def test_noise_is_that_of_a_repetition_on_all_instances_and_one_of_them_is_slow(tmp_path, make_job):
     rule = emulation(create_s=0.01, noise=0.05, slow_times=2, times=3)
-    job = parse(json.dumps(make_job("touch", [touch_params()], emulation=rule)).encode(), "i-1")
+    job = parsed(make_job("touch", [touch_params()], emulation=rule))
 
     def times(instance, repetition):
         workspace = Workspace(tmp_path, tmp_path / instance / "step", tmp_path, tmp_path, tmp_path)
@@ -175,11 +169,9 @@ def test_noise_is_that_of_a_repetition_on_all_instances_and_one_of_them_is_slow(
     assert times("i-1", 2) == pytest.approx(2 * times("i-2", 2))
 
 
-def test_emulated_samples_say_so_and_what_the_truth_is(cloud, instance, make_job):
+def test_emulated_samples_say_so_and_what_the_truth_is(sampled, instance):
     rule = emulation(iops=10_000, create_operations=1)
-    cloud.put("job.json", make_job("touch", [touch_params()], emulation=rule, environment="emulated"))
-
-    instance.run()
+    sampled("touch", [touch_params()], emulation=rule, environment="emulated")
 
     document = instance.document("samples.json")
     assert document["environment"] == "emulated"

@@ -40,15 +40,10 @@ def test_a_path_with_a_colon_is_one_path_to_fio():
 
 
 @needs("fio")
-def test_for_one_job_our_percentiles_are_exactly_those_that_fio_prints(cloud, instance, make_job):
-    cloud.put("job.json", make_job("fio", [{"options": fio_options(numjobs=1, rw="randwrite")}]))
+def test_for_one_job_our_percentiles_are_exactly_those_that_fio_prints(sampled, instance):
+    [sample] = sampled("fio", [{"options": fio_options(numjobs=1, rw="randwrite")}])
 
-    assert instance.run() == 0
-
-    [sample] = instance.samples()
-    names = [name for name in sample["raw"] if "fio.json" in name]
-    document = json.loads(cloud.read(f"instances/{instance.userid}/{names[0]}"))
-    printed = document["jobs"][0]["write"]["lat_ns"]["percentile"]
+    printed = instance.raw(sample, "fio.json")["jobs"][0]["write"]["lat_ns"]["percentile"]
     assert sample["metrics"]["write_lat_p50_us"] == printed["50.000000"] / 1000
     assert sample["metrics"]["write_lat_p99_us"] == printed["99.000000"] / 1000
 
@@ -61,14 +56,10 @@ def test_for_one_job_our_percentiles_are_exactly_those_that_fio_prints(cloud, in
         pytest.param({"rw": "randread", "ioengine": "libaio"}, id="buffered libaio, whose submission blocks"),
     ],
 )
-def test_at_depth_one_the_mean_latency_is_one_over_the_rate(cloud, instance, make_job, changes):
-    cloud.put("job.json", make_job("fio", [{"options": fio_options(numjobs=1, **changes)}]))
+def test_at_depth_one_the_mean_latency_is_one_over_the_rate(sampled, instance, changes):
+    [sample] = sampled("fio", [{"options": fio_options(numjobs=1, **changes)}])
 
-    assert instance.run() == 0
-
-    [sample] = instance.samples()
-    [name] = [name for name in sample["raw"] if "histograms.json" in name]
-    histograms = json.loads(cloud.read(f"instances/{instance.userid}/{name}"))["histograms"]
+    histograms = instance.histograms(sample)
     waited_s = sum(int(value) * n for kind in histograms.values() for value, n in kind["bins"].items()) / 1e9
     # In flight = rate * latency (Little): one. fio itself takes a few microseconds of each operation.
     assert waited_s / sample["metrics"]["duration_s"] == pytest.approx(1, abs=0.3)
@@ -79,12 +70,9 @@ def test_at_depth_one_the_mean_latency_is_one_over_the_rate(cloud, instance, mak
 
 
 @needs("fio")
-def test_an_engine_that_this_fio_lacks_is_a_missing_tool(cloud, instance, make_job):
-    cloud.put("job.json", make_job("fio", [{"options": fio_options(ioengine="warpdrive")}]))
+def test_an_engine_that_this_fio_lacks_is_a_missing_tool(failure):
+    failed = failure("fio", [{"options": fio_options(ioengine="warpdrive")}])
 
-    assert instance.run() == 1
-
-    failed = instance.document("failed.json")
     assert failed["error"] == "ToolMissing"
     assert "no ioengine 'warpdrive'" in failed["message"]
     assert "psync" in failed["message"]
@@ -144,27 +132,21 @@ def test_jobs_are_summed_over_the_longest_runtime_and_their_bins_merged():
 
 
 @needs("fio")
-def test_reads_that_memory_answered_are_warned_about(cloud, instance, make_job, storage):
+def test_reads_that_memory_answered_are_warned_about(sampled, storage):
     if not counters.of_storage(storage):
         pytest.skip("the kernel counts nothing for the file system of this machine's temporary folder")
     # Each block of 4 MiB is read many times, so that nearly all reads come from the page cache.
-    cloud.put("job.json", make_job("fio", [{"options": fio_options(rw="randread", numjobs=1, norandommap=1)}]))
+    [sample] = sampled("fio", [{"options": fio_options(rw="randread", numjobs=1, norandommap=1)}])
 
-    assert instance.run() == 0
-
-    [sample] = instance.samples()
     [warning] = [warning for warning in sample["warnings"] if warning.startswith("read: ")]
     assert "a cache or a compressor answered for the rest" in warning
 
 
 @needs("fio")
-def test_the_work_is_what_fio_timed_and_not_its_ramp(cloud, instance, make_job):
+def test_the_work_is_what_fio_timed_and_not_its_ramp(sampled):
     options = fio_options(numjobs=1, rw="randwrite", ramp_time=1)
-    cloud.put("job.json", make_job("fio", [{"options": options}]))
+    [sample] = sampled("fio", [{"options": options}])
 
-    assert instance.run() == 0
-
-    [sample] = instance.samples()
     worked_s = sample["work_ended_at"] - sample["work_started_at"]
     assert worked_s == pytest.approx(sample["metrics"]["duration_s"], abs=0.001)
     assert sample["work_started_at"] - sample["started_at"] >= 1  # the ramp, and fio's start
@@ -391,14 +373,11 @@ def test_a_fio_that_does_not_start_is_named_with_what_it_said(tmp_path):
 
 
 @needs("fio")
-def test_a_section_has_only_its_own_figures_and_the_work_of_those_beside_it(cloud, instance, make_job):
+def test_a_section_has_only_its_own_figures_and_the_work_of_those_beside_it(sampled):
     beside = {"slow writers": fio_options(numjobs=2, rw="write", rate_iops=50), "reader": fio_options(rw="read")}
     params = {"section": "limited", "options": fio_options(rw="randread", rate_iops=100, numjobs=1), "beside": beside}
-    cloud.put("job.json", make_job("fio", [params]))
+    [sample] = sampled("fio", [params])
 
-    assert instance.run() == 0
-
-    [sample] = instance.samples()
     assert sample["metrics"]["iops"] == pytest.approx(100, rel=0.1)
     assert not {"write_iops", "write_lat_p50_us"} & sample["metrics"].keys()
     assert sample["work"]["write_bytes"] == pytest.approx(100 * 4096, rel=0.2)

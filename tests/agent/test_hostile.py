@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
-from support.agent_cloud import needs, touch_params
+from support.agent_cloud import dd_params, needs, parsed, touch_params
 
 from agent.errors import JobInvalid
-from agent.job_check import parse
 
 # The agents' environment says where it is: a name cannot hold the slashes of a path.
 TOUCH = 'touch "$CANARY"'
 HOSTILE_FOLDER = f"""a 'b' "c" $({TOUCH}) ;{TOUCH}; &`{TOUCH}` #*?~é!!\\"""
 HOSTILE = [f"$({TOUCH})", f"`{TOUCH}`", f"1;{TOUCH}", f"1 | {TOUCH}", f"1 && {TOUCH}", f"1\n{TOUCH}", f"'; {TOUCH};'"]
-DD = {"total_bytes": 1 << 20, "block_bytes": 1 << 18, "sync": "end", "threads": 2, "tool": "dd", "source": "zero"}
 FIO = {"options": {"rw": "write", "bs": "4k", "size": "64k", "ioengine": "psync", "time_based": 1, "runtime": 1}}
 TRANSFER = {"tool": "cp", "threads": 2, "files": 4, "file_bytes": 1024}
 TOOLS = [
@@ -23,8 +20,8 @@ TOOLS = [
     ("touch", touch_params(tool="parallel", files=8), "parallel"),
     ("touch", touch_params(tool="parallel", files=8, directories="own"), "parallel"),
     ("touch", touch_params(files=8), "touch"),
-    ("dd", DD, "dd"),
-    ("dd", DD | {"tool": "parallel"}, "parallel"),
+    ("dd", dd_params(), "dd"),
+    ("dd", dd_params(tool="parallel"), "parallel"),
     ("fio", FIO, "fio"),
     ("transfer", TRANSFER | {"tool": "rsync", "threads": 1}, "rsync"),
     ("transfer", TRANSFER | {"tool": "cp+parallel"}, "parallel"),
@@ -79,7 +76,7 @@ def test_fpsync_which_reads_its_paths_as_a_shell_is_not_started_on_such_a_storag
 @pytest.mark.parametrize("value", [*HOSTILE, "..", "a/../b", "-rf"])
 def test_a_job_whose_names_could_be_more_than_names_is_refused(make_job, name, value):
     with pytest.raises(JobInvalid, match=f"{name}: "):
-        parse(json.dumps(make_job() | {name: value}).encode(), "i-1")
+        parsed(make_job() | {name: value})
 
 
 @needs("fio")

@@ -29,12 +29,9 @@ def throughput_params(**changes):
 
 
 @pytest.mark.parametrize("tool", ["engine", "dd"])
-def test_the_seconds_of_a_write_are_kept(cloud, instance, make_job, tool):
-    cloud.put("job.json", make_job("instance-throughput", [throughput_params(source="zero", tool=tool)]))
+def test_the_seconds_of_a_write_are_kept(sampled, instance, tool):
+    [sample] = sampled("instance-throughput", [throughput_params(source="zero", tool=tool)])
 
-    assert instance.run() == 0
-
-    [sample] = instance.samples()
     metrics = sample["metrics"]
     assert metrics["cpu_steal_s"] >= 0
     assert sample["raw"] == ["raw/p01-r1.series.json"]
@@ -48,20 +45,17 @@ def test_the_seconds_of_a_write_are_kept(cloud, instance, make_job, tool):
     assert all(len(counted) == len(series["seconds"]) for counted in series["counted"].values())
 
 
-def test_what_was_not_measured_is_said(cloud, instance, make_job, fake_tool, bin_folder):
+def test_what_was_not_measured_is_said(sampled, fake_tool, bin_folder):
     fake_tool("ethtool", "echo 'NIC statistics:'; echo '     rx_bytes: 7'")
-    cloud.put("job.json", make_job("instance-throughput", [throughput_params()]))
+    [sample] = sampled("instance-throughput", [throughput_params()], env={"PATH": f"{bin_folder}:{os.environ['PATH']}"})
 
-    assert instance.run(PATH=f"{bin_folder}:{os.environ['PATH']}") == 0
-
-    [sample] = instance.samples()
     said = " ".join(sample["warnings"])
     assert "this storage is not reached over the network" in said
     assert "absent: bw_in_allowance_exceeded, bw_out_allowance_exceeded" in said
     assert "burst_mb_per_s" not in sample["metrics"]  # less than 10 s on either side tell no level
 
 
-def test_allowances_that_the_card_counts_are_metrics(cloud, instance, make_job, fake_tool, bin_folder, tmp_path):
+def test_allowances_that_the_card_counts_are_metrics(sampled, fake_tool, bin_folder, tmp_path):
     if counters.default_interface() is None:
         pytest.skip("this machine has no default route, so no card would be asked")
     asked = tmp_path / "asked"
@@ -69,11 +63,8 @@ def test_allowances_that_the_card_counts_are_metrics(cloud, instance, make_job, 
         "ethtool",
         f"echo x >> '{asked}'; n=$(wc -l < '{asked}'); echo \"bw_out_allowance_exceeded: $((n * 100))\"",
     )
-    cloud.put("job.json", make_job("instance-throughput", [throughput_params()]))
+    [sample] = sampled("instance-throughput", [throughput_params()], env={"PATH": f"{bin_folder}:{os.environ['PATH']}"})
 
-    assert instance.run(PATH=f"{bin_folder}:{os.environ['PATH']}") == 0
-
-    [sample] = instance.samples()
     assert sample["metrics"]["bw_out_allowance_exceeded"] >= 100
     assert any("absent: bw_in_allowance_exceeded (" in warning for warning in sample["warnings"])
 

@@ -9,12 +9,12 @@ import time
 from pathlib import Path
 
 import pytest
+from support.agent_cloud import parsed
 from support.tiers import first_is_quick
 
 from agent.engine import emulation, phases
 from agent.errors import WorkIncomplete
 from agent.job import Step
-from agent.job_check import parse
 from agent.machine.workspace import Workspace
 from agent.workloads import metadata
 from contract.sizes import Sizes
@@ -48,7 +48,7 @@ def run_phase(make_job, workspace_of):
 
     def run(phase, instance="i-1", **changes):
         rule = changes.pop("emulation", None)
-        job = parse(json.dumps(make_job("metadata", [params_of()], emulation=rule)).encode(), instance)
+        job = parsed(make_job("metadata", [params_of()], emulation=rule), instance)
         step = Step(0, "p01", 1, params_of(phase, **changes))
         trial = metadata.prepare(job, step, workspace_of(instance, next(numbers)))
         return trial.read(trial.run())
@@ -61,7 +61,7 @@ def test_a_storage_whose_directories_vanish_with_their_last_file_is_measured_to_
 ):
     """As a bucket's do that Mountpoint mounts."""
     run_phase("create")
-    job = parse(json.dumps(make_job("metadata", [params_of()])).encode(), "i-1")
+    job = parsed(make_job("metadata", [params_of()]))
     trial = metadata.prepare(job, Step(0, "p01", 1, params_of("delete")), workspace_of("i-1", 99))
 
     ended = trial.run()
@@ -238,7 +238,7 @@ def test_the_ceiling_of_each_phase_is_measured_with_files_made_for_it(make_job, 
 
     from agent import calibration
 
-    job = parse(json.dumps(make_job("metadata", [params_of()])).encode(), "i-1")
+    job = parsed(make_job("metadata", [params_of()]))
     workspace = replace(workspace_of(), target=workspace_of().mount / "step")
     for phase in PHASES:
         params, metric = metadata.calibration(params_of(phase, directories="fleet", at_most_s=1), 1 << 20)

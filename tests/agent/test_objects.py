@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import random
 import re
@@ -28,21 +27,10 @@ def point(operation, requests=12, **more):
 
 
 @pytest.fixture
-def measured(cloud, instance, make_job):
+def measured(sampled):
     """Run the points on an instance; its samples by what was asked for."""
-
-    def run(*points, status=0):
-        job = make_job("objects", list(points), mount=MOUNT, storage={"type": "s3", "client": "boto3"})
-        cloud.put("job.json", job)
-        assert instance.run() == status
-        return instance.samples() if status == 0 else None
-
-    return run
-
-
-def histograms(cloud, instance, sample):
-    [name] = [name for name in sample["raw"] if "histograms" in name]
-    return json.loads(cloud.read(f"instances/{instance.userid}/{name}"))["histograms"]
+    storage = {"type": "s3", "client": "boto3"}
+    return lambda *points: sampled("objects", list(points), mount=MOUNT, storage=storage)
 
 
 def keys_below(cloud):
@@ -62,7 +50,7 @@ def test_each_operation_is_measured_by_itself_and_leaves_only_what_is_read(cloud
         assert sample["metrics"]["requests_per_s"] * sample["metrics"]["duration_s"] == pytest.approx(12)
         assert sample["metrics"]["throttled_requests"] == sample["metrics"]["failed_requests"] == 0
         assert sample["metrics"][f"{name}_lat_p99_us"] > 0
-        kept = histograms(cloud, instance, sample)
+        kept = instance.histograms(sample)
         assert kept.keys() == {f"{name}_lat"}
         assert kept[f"{name}_lat"]["samples"] == 12
         assert sample["tool"]["objects"] == {name: 12}
@@ -73,13 +61,13 @@ def test_each_operation_is_measured_by_itself_and_leaves_only_what_is_read(cloud
     assert sorted(key.rpartition("/")[2] for key in keys_below(cloud)) == [f"{number:08d}" for number in range(5)]
 
 
-def test_a_mix_has_exactly_its_weights_and_the_latency_of_each_operation(cloud, instance, measured):
+def test_a_mix_has_exactly_its_weights_and_the_latency_of_each_operation(instance, measured):
     mix = {"get": 9, "head": 6, "put": 3, "delete": 2}
     words = ", ".join(f"{name} {count}" for name, count in mix.items())
 
     [sample] = measured(point("mix", 20, mix=words, objects=4))
 
-    kept = histograms(cloud, instance, sample)
+    kept = instance.histograms(sample)
     assert {name: entry["samples"] for name, entry in kept.items()} == {
         **{f"{name}_lat": count for name, count in mix.items()},
         "request_lat": 20,
@@ -355,14 +343,11 @@ def directory_bucket(cloud, monkeypatch):
     express.delete_bucket(Bucket=DIRECTORY)
 
 
-def test_on_a_directory_bucket_the_agents_own_client_opens_sessions(cloud, instance, make_job, directory_bucket):
+def test_on_a_directory_bucket_the_agents_own_client_opens_sessions(sampled, cloud, directory_bucket):
     points = [point("put", object_bytes=6 * MIB, part_bytes=5 * MIB), point("get", objects=5), point("delete")]
     mount = MOUNT | {"bucket": DIRECTORY, "prefix": "{userid}"}
-    cloud.put("job.json", make_job("objects", points, mount=mount, storage={"type": "s3-express"}))
+    put, got, deleted = sampled("objects", points, mount=mount, storage={"type": "s3-express"})
 
-    assert instance.run() == 0
-
-    put, got, deleted = instance.samples()
     assert [sample["metrics"]["failed_requests"] for sample in (put, got, deleted)] == [0, 0, 0]
     assert set(directory_bucket) == {DIRECTORY}
     assert len(cloud.s3.list_objects_v2(Bucket=DIRECTORY)["Contents"]) == 5

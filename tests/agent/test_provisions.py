@@ -8,9 +8,9 @@ import os
 import time
 
 import pytest
-from support.agent_cloud import BARRIER, NONCE
+from support.agent_cloud import BARRIER, NONCE, parsed
 
-from agent import job, job_check, session
+from agent import job, session
 from agent.board.s3_clock import S3Clock
 from agent.errors import AgentError, ProvisionFailed
 from agent.machine import caches
@@ -113,9 +113,7 @@ def test_a_session_reads_the_containers_that_its_steps_run(machine, make_job, mo
 
     # None of this machine's scripts is a program that runs containers, so the step itself fails.
     with pytest.raises(AgentError):
-        session.Session(IDENTITY, "AROA:i-1", Board(), LOG, NONCE).run(
-            job_check.parse(json.dumps(document).encode(), "i-1")
-        )
+        session.Session(IDENTITY, "AROA:i-1", Board(), LOG, NONCE).run(parsed(document))
 
     assert f"docker export storage-matrix-reader-{os.getpid()}" in machine()
 
@@ -183,7 +181,7 @@ def test_what_is_installed_at_boot_is_never_inside_a_sample(bin_folder, fake_too
     document = make_job(provisions={"packages": ["slow-to-come"]}, barrier=BARRIER)
     board, began = Board(), time.time()
 
-    session.Session(IDENTITY, "AROA:i-1", board, LOG, NONCE).run(job_check.parse(json.dumps(document).encode(), "i-1"))
+    session.Session(IDENTITY, "AROA:i-1", board, LOG, NONCE).run(parsed(document))
 
     samples = board.documents["samples.json"]
     assert samples["prepared"]["installed"] == ["slow-to-come"]
@@ -192,23 +190,19 @@ def test_what_is_installed_at_boot_is_never_inside_a_sample(bin_folder, fake_too
     assert began + 1 <= samples["prepared"]["at"] <= board.put_at["ready/0000/AROA:i-1"] <= sample["started_at"]
 
 
-def test_a_builder_installs_and_takes_no_sample(cloud, instance, make_job):
-    cloud.put("job.json", make_job(kind="bake", points=[], steps=[], workload={"type": "image"}))
-
-    assert instance.run() == 0
+def test_a_builder_installs_and_takes_no_sample(ended, instance):
+    assert ended(kind="bake", points=[], steps=[], workload={"type": "image"}) == 0
 
     assert instance.document("done.json")["samples"] == 0
     assert instance.document("heartbeat")["state"] == "done"
 
 
-def test_a_builder_that_lacks_a_tool_says_which(cloud, instance, make_job):
+def test_a_builder_that_lacks_a_tool_says_which(failure):
     wanted = {"tools": ["fio-of-tomorrow"]}
-    cloud.put("job.json", make_job(kind="bake", points=[], steps=[], workload={"type": "image"}, provisions=wanted))
+    failed = failure(kind="bake", points=[], steps=[], workload={"type": "image"}, provisions=wanted)
 
-    assert instance.run() == 1
-
-    assert instance.document("failed.json")["error"] == "ToolMissing"
-    assert "fio-of-tomorrow is not installed" in instance.document("failed.json")["message"]
+    assert failed["error"] == "ToolMissing"
+    assert "fio-of-tomorrow is not installed" in failed["message"]
 
 
 def test_a_program_is_asked_once_for_the_version_that_samples_have(tmp_path, monkeypatch):

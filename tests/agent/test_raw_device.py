@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import os
 import subprocess
@@ -216,18 +215,11 @@ def test_what_is_read_from_a_device_is_written_before_by_one_job_unless_each_has
 
 
 @needs("fio")
-def test_where_a_folder_plays_the_storage_a_file_that_all_jobs_write_plays_the_device(
-    cloud, instance, make_job, storage
-):
+def test_where_a_folder_plays_the_storage_a_file_that_all_jobs_write_plays_the_device(sampled, instance, storage):
     options = {"rw": "randwrite", "bs": "4k", "size": "4m", "numjobs": 2, "ioengine": "psync", "time_based": 1}
-    cloud.put("job.json", make_job("fio", [{"device": True, "options": {**options, "runtime": 1}}]))
+    [sample] = sampled("fio", [{"device": True, "options": {**options, "runtime": 1}}])
 
-    assert instance.run() == 0
-
-    [sample] = instance.samples()
-    [name] = [name for name in sample["raw"] if "fio.json" in name]
-    document = json.loads(cloud.read(f"instances/{instance.userid}/{name}"))
-    assert document["jobs"][0]["job options"]["filename"].endswith("/device")
+    assert instance.raw(sample, "fio.json")["jobs"][0]["job options"]["filename"].endswith("/device")
     assert sample["metrics"]["iops"] > 0
     assert "a file in a folder plays the device: this is not a raw disk" in sample["warnings"]
     assert list(storage.iterdir()) == []

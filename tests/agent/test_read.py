@@ -20,13 +20,10 @@ from agent.mounts import describe
 from agent.workloads import neighbours, read
 
 
-def test_reads_that_take_seconds_keep_their_rate_over_time(cloud, instance, make_job, storage):
+def test_reads_that_take_seconds_keep_their_rate_over_time(sampled, instance, storage):
     # 32 pages, of which 12 are due in each second.
-    cloud.put("job.json", make_job("read", [read_params(rate_per_s_per_instance=12)]))
+    [sample] = sampled("read", [read_params(rate_per_s_per_instance=12)])
 
-    assert instance.run() == 0
-
-    [sample] = instance.samples()
     assert sample["raw"] == ["raw/p01-r1.histograms.json"]
     curve = instance.document("latencies-0000.json.gz")["curves"]["p01-r1"]
     # One reading before the start and one after the end: no operation is outside of them.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import json
 import os
 import shutil
 import subprocess
@@ -12,12 +11,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from support.agent_cloud import needs
+from support.agent_cloud import needs, parsed
 
 from agent.engine import readback, stamps
 from agent.errors import ReadBackWrong
 from agent.job import Step
-from agent.job_check import parse
 from agent.machine import fsync_check
 from agent.machine.workspace import Workspace, disk_folder
 from agent.workloads import dd
@@ -47,7 +45,7 @@ def write(make_job, disk):
         folders = {name: disk / name for name in ("target", "scratch", "shm", "data")}
         for folder in folders.values():
             folder.mkdir()
-        job = parse(json.dumps(make_job("dd", [params])).encode(), "i-1")
+        job = parsed(make_job("dd", [params]))
         trial = dd.prepare(job, Step(0, "p01", 1, params), Workspace(mount=disk, **folders))
         ended = trial.run()
         return folders["target"], lambda: trial.read(ended)

@@ -59,42 +59,38 @@ def test_a_folder_that_it_lacks_is_named_beside_those_that_it_has(cloud, instanc
     assert "cache, letters, todo" in failed["message"]
 
 
-def test_a_run_that_has_to_write_names_a_storage_that_is_closed(cloud, instance, make_job, storage, closed):
-    cloud.put("job.json", make_job(mount={"kind": "directory", "path": str(storage), "folder": "storage-matrix-run"}))
-
-    assert instance.run(closed) == 1
-
-    assert instance.document("failed.json")["error"] == "StorageReadOnly"
+def test_a_run_that_has_to_write_names_a_storage_that_is_closed(failure, storage, closed):
+    assert (
+        failure(mount={"kind": "directory", "path": str(storage), "folder": "storage-matrix-run"}, python=closed)[
+            "error"
+        ]
+        == "StorageReadOnly"
+    )
 
 
 @pytest.mark.parametrize(("how", "mode"), [({"folder": "storage-matrix-run"}, 0o755), ({"is_read_only": True}, 0o700)])
 def test_a_server_that_squashes_root_is_named_where_that_user_may_not_write_or_read(
-    cloud, instance, make_job, storage, tmp_path, how, mode
+    failure, storage, tmp_path, how, mode
 ):
     python = root_without(tmp_path, "dac_override", "dac_read_search")
     os.chown(storage, 4711, 4711)
     storage.chmod(mode)
     mount = {"kind": "directory", "path": str(storage), **how}
     workload = {"type": "command", **LOCAL}
-    cloud.put("job.json", make_job("command", [{**POINT, "command": "true"}], mount=mount, workload=workload))
+    failed = failure("command", [{**POINT, "command": "true"}], mount=mount, workload=workload, python=python)
 
-    assert instance.run(python) == 1
-
-    assert instance.document("failed.json")["error"] == "RootSquashed"
+    assert failed["error"] == "RootSquashed"
 
 
-def test_a_tool_that_fails_where_root_is_squashed_says_so(cloud, instance, make_job, storage, tmp_path):
+def test_a_tool_that_fails_where_root_is_squashed_says_so(failure, storage, tmp_path):
     """As cpio and fpsync do, which keep the owners of what they copy."""
     python = root_without(tmp_path, "chown")
     folder = storage / "storage-matrix-run"
     folder.mkdir()
     os.chown(folder, 4711, 4711)
     mount = {"kind": "directory", "path": str(storage), "folder": folder.name}
-    cloud.put("job.json", make_job("command", [{**POINT, "command": "chown 1000 ."}], mount=mount))
+    failed = failure("command", [{**POINT, "command": "chown 1000 ."}], mount=mount, python=python)
 
-    assert instance.run(python) == 1
-
-    failed = instance.document("failed.json")
     assert failed["error"] == "ToolFailed"
     assert "root is user 4711 on this storage (root_squash)" in failed["message"]
 

@@ -6,7 +6,6 @@ import itertools
 import logging
 import threading
 import time
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -21,7 +20,7 @@ from agent.board.blackboard import get_range
 from agent.board.heartbeat import Heartbeat
 from agent.errors import BarrierTimeout, BlackboardUnavailable, MetadataUnavailable, MountFailed, ToolFailed
 from agent.machine import metadata
-from agent.mounts import directory, nfs
+from agent.mounts import nfs
 from agent.programs import containers
 from agent.programs.containers import Container
 from agent.retrying import GaveUp, Series, patience, retried, troubles
@@ -237,27 +236,6 @@ def test_a_body_that_is_refused_is_not_asked_for_again():
     assert body.read.calls == 1
 
 
-def nfs_answers(monkeypatch, words, times):
-    ended = SimpleNamespace(returncode=32, stderr=words)
-    call = Failing(None, 0)
-
-    def result(command, timeout_s):
-        call.calls += 1
-        return ended if times is None or call.calls <= times else SimpleNamespace(returncode=0, stderr="")
-
-    monkeypatch.setattr(mounts, "command_result", result)
-    return call
-
-
-def test_a_mount_is_tried_again_while_its_name_is_unknown(caplog, monkeypatch, tmp_path):
-    monkeypatch.setattr(mounts, "MOUNT_POINT", tmp_path)
-    nfs_answers(monkeypatch, "mount.nfs: Failed to resolve server fs-1: Name or service not known", 3)
-
-    nfs.attach({"source": "fs-1:/", "options": "hard"}, LOG, timeout_s=60, pause_s=0.001)
-
-    assert len(lines(caplog, "mounting fs-1:/: tried again after: mount.nfs: Failed to resolve")) == 1
-
-
 @pytest.mark.parametrize(
     "words",
     [
@@ -267,21 +245,14 @@ def test_a_mount_is_tried_again_while_its_name_is_unknown(caplog, monkeypatch, t
 )
 def test_a_mount_that_was_asked_for_wrongly_is_given_up_at_once(monkeypatch, tmp_path, words):
     monkeypatch.setattr(mounts, "MOUNT_POINT", tmp_path)
-    call = nfs_answers(monkeypatch, words, None)
+    calls = []
+    refused = SimpleNamespace(returncode=32, stderr=words)
+    monkeypatch.setattr(mounts, "command_result", lambda command, _timeout_s: calls.append(command) or refused)
 
     with pytest.raises(MountFailed, match="fs-1:/ cannot be mounted: mount"):
         nfs.attach({"source": "fs-1:/", "options": "hrd"}, LOG, timeout_s=60, pause_s=0.001)
 
-    assert call.calls == 1
-
-
-def test_a_lent_folder_that_comes_late_is_told_once(caplog, monkeypatch, tmp_path):
-    looks = iter([False, False, True])
-    monkeypatch.setattr(Path, "is_dir", lambda _: next(looks))
-
-    directory.attach({"path": str(tmp_path / "lent")}, LOG, timeout_s=60, pause_s=0.001)
-
-    assert len(lines(caplog, "tried again after: it is not there")) == 1
+    assert len(calls) == 1
 
 
 def pulled(monkeypatch, words, times):

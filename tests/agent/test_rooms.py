@@ -340,14 +340,6 @@ def test_a_server_that_has_gone_is_let_go_of_lazily_and_hides_no_error(fake_tool
     assert (tmp_path / "tries").read_text().splitlines() == [f"{tmp_path}", f"-l {tmp_path}"]
 
 
-@pytest.mark.usefixtures("recorded")
-def test_nfs_that_never_answers_is_a_failed_mount(fake_tool):
-    fake_tool("mount", 'echo "Connection timed out" >&2; exit 32')
-
-    with pytest.raises(MountFailed, match="lastly: Connection timed out; look at its mount targets"):
-        nfs.attach({"source": "fs:/", "options": "hard"}, LOG, timeout_s=0.05, pause_s=0.01)
-
-
 def test_the_entry_of_the_longest_mount_point_describes_a_folder(tmp_path):
     folder = tmp_path / "a b" / "inner"
     folder.mkdir(parents=True)
@@ -505,10 +497,7 @@ def test_bytes_that_the_storage_has_not_seen_are_a_warning_and_more_than_claimed
     [said] = counters.unseen(claimed, {f"{where}_write_bytes": 900, f"{where}_read_bytes": 100})
     assert said.startswith(f"write: 90% of 1000 bytes went through the {where}: a cache, a compressor or an fsync that")
     assert counters.unseen(claimed, {f"{where}_write_bytes": 5000, f"{where}_read_bytes": 96}) == []
-
-
-def test_where_the_kernel_counts_nothing_no_claim_is_doubted():
-    assert counters.unseen({"write": 1000.0}, {"cpu_s": 1.0}) == []
+    assert counters.unseen(claimed, {"cpu_s": 1.0}) == []
 
 
 def test_a_program_that_is_loaded_has_been_run_so_that_it_and_its_libraries_are_in_memory(

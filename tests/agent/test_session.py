@@ -14,7 +14,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from support.agent_cloud import BARRIER, CELL, NONCE, RUN, needs, touch_params
+from support.agent_cloud import BARRIER, CELL, NONCE, RUN, dd_params, needs, parsed, touch_params
 
 from agent import calibration, session, workloads
 from agent.board.bundle import FULL_BYTES, Bundle
@@ -31,10 +31,8 @@ IDENTITY = Identity("i-1", "m6i.large", "eu-west-1a", "ami-1", "eu-west-1")
 BUILD = {"build": "true", "prepare": None, "populate": None, "jobs": 1, "cache_path": "cache"}
 
 
-def test_samples_say_where_and_how_they_were_measured(cloud, instance, make_job, storage):
-    cloud.put("job.json", make_job())
-
-    assert instance.run() == 0
+def test_samples_say_where_and_how_they_were_measured(sampled, instance, storage):
+    sampled()
 
     document = instance.document("samples.json")
     assert (document["schema"], document["run"], document["cell"], document["environment"]) == (1, RUN, CELL, "local")
@@ -66,10 +64,8 @@ def test_samples_say_where_and_how_they_were_measured(cloud, instance, make_job,
     assert low <= 0 <= high
 
 
-def test_the_verdict_is_the_last_object_and_the_log_is_complete_before_it(cloud, instance, make_job):
-    cloud.put("job.json", make_job())
-
-    instance.run()
+def test_the_verdict_is_the_last_object_and_the_log_is_complete_before_it(sampled, cloud, instance):
+    sampled()
 
     entries = cloud.s3.list_objects_v2(Bucket="storage-matrix-agent-tests", Prefix="runs/")["Contents"]
     written = {entry["Key"].rpartition("/")[2]: entry["LastModified"] for entry in entries}
@@ -82,12 +78,10 @@ def test_the_verdict_is_the_last_object_and_the_log_is_complete_before_it(cloud,
     assert not re.search(r"[{}\[\]']", step.partition("p01: ")[2])
 
 
-def test_steps_run_in_their_order_and_repetitions_are_told_apart(cloud, instance, make_job):
+def test_steps_run_in_their_order_and_repetitions_are_told_apart(sampled, instance):
     steps = [{"point": point, "repetition": n} for n in (1, 2) for point in ("p02", "p01")]
     params = [touch_params(files=4, threads=1), touch_params(files=8, threads=2)]
-    cloud.put("job.json", make_job("touch", params, steps=steps))
-
-    assert instance.run() == 0
+    sampled("touch", params, steps=steps)
 
     taken = [(s["step"], s["point"], s["repetition"], s["work"]["files"]) for s in instance.samples()]
     assert taken == [(0, "p02", 1, 8), (1, "p01", 1, 4), (2, "p02", 2, 8), (3, "p01", 2, 4)]
@@ -98,7 +92,7 @@ def test_steps_run_in_their_order_and_repetitions_are_told_apart(cloud, instance
     }
 
 
-def test_a_step_is_prepared_while_the_sample_before_is_uploaded_and_runs_when_it_is(make_job, monkeypatch):
+def test_a_step_is_prepared_while_the_sample_before_is_uploaded_and_runs_when_it_is(make_job, monkeypatch, take):
     happened, is_prepared, prepare = [], threading.Event(), workloads.prepare
 
     def prepare_and_say(job, step, workspace):
@@ -116,20 +110,16 @@ def test_a_step_is_prepared_while_the_sample_before_is_uploaded_and_runs_when_it
             happened.append((state, step))
 
     monkeypatch.setattr(workloads, "prepare", prepare_and_say)
-    monkeypatch.setattr(calibration, "calibrate", lambda *_: [])
-    monkeypatch.setattr(
-        session, "Heartbeat", lambda *_: SimpleNamespace(say=say, tell=lambda _: None, stop=lambda: None)
-    )
-    job = parse(json.dumps(make_job("touch", [touch_params(), touch_params(files=8)])).encode(), "i-1")
+    job = parsed(make_job("touch", [touch_params(), touch_params(files=8)]))
 
-    take(job, put)
+    take(job, put, say)
 
     uploads = [("prepared", True), ("uploaded", 1), ("running", 1), ("prepared", True), ("uploaded", 2)]
     assert happened == [("running", 0), *uploads]
 
 
 def test_a_sample_that_cannot_be_uploaded_fails_the_cell_and_one_that_is_taken_is_uploaded_whatever_comes_next(
-    make_job, monkeypatch
+    make_job, monkeypatch, take
 ):
     def refuse(name, document):
         raise BlackboardUnavailable(name)
@@ -141,11 +131,7 @@ def test_a_sample_that_cannot_be_uploaded_fails_the_cell_and_one_that_is_taken_i
             raise ToolMissing("gone")
         return prepare(job, step, workspace)
 
-    monkeypatch.setattr(calibration, "calibrate", lambda *_: [])
-    monkeypatch.setattr(
-        session, "Heartbeat", lambda *_: SimpleNamespace(say=lambda *_: None, tell=lambda _: None, stop=lambda: None)
-    )
-    job = parse(json.dumps(make_job("touch", [touch_params(), touch_params(files=8)])).encode(), "i-1")
+    job = parsed(make_job("touch", [touch_params(), touch_params(files=8)]))
 
     with pytest.raises(BlackboardUnavailable, match=r"samples\.json"):
         take(job, refuse)
@@ -158,12 +144,9 @@ def test_a_sample_that_cannot_be_uploaded_fails_the_cell_and_one_that_is_taken_i
 
 @pytest.mark.parametrize("step_s", [3600.0, -3600.0])
 @pytest.mark.parametrize("workload", ["touch", pytest.param("fio", marks=needs("fio"))])
-def test_a_step_of_the_wall_clock_in_mid_run_is_in_no_duration(make_job, monkeypatch, workload, step_s):
+def test_a_step_of_the_wall_clock_in_mid_run_is_in_no_duration(make_job, monkeypatch, take, workload, step_s):
     """The clock steps while the programs of each of two repetitions run; fio still dates by the time before."""
     real, stepped_s, wait, documents, curves = time.time, [0.0], Armed.wait, {}, []
-
-    def quiet(*_, **__):
-        pass
 
     def wait_and_step(armed):
         stepped_s[0] += step_s
@@ -172,12 +155,10 @@ def test_a_step_of_the_wall_clock_in_mid_run_is_in_no_duration(make_job, monkeyp
     job_of_fio = {"options": {"rw": "write", "bs": "4k", "size": "1m", "time_based": True, "runtime": 3}}
     params = touch_params() if workload == "touch" else job_of_fio
     steps = [{"point": "p01", "repetition": number} for number in (1, 2)]
-    job = parse(json.dumps(make_job(workload, [params]) | {"steps": steps}).encode(), "i-1")
+    job = parsed(make_job(workload, [params], steps=steps))
     monkeypatch.setattr(time, "time", lambda: real() + stepped_s[0])
     monkeypatch.setattr(Armed, "wait", wait_and_step)
     monkeypatch.setattr(Bundle, "add", lambda _, _stem, _histograms, curve: curves.append(curve))
-    monkeypatch.setattr(calibration, "calibrate", lambda *_: [])
-    monkeypatch.setattr(session, "Heartbeat", lambda *_: SimpleNamespace(say=quiet, tell=quiet, stop=quiet))
     begun_s = time.monotonic()
 
     take(job, documents.__setitem__)
@@ -198,10 +179,20 @@ def test_a_step_of_the_wall_clock_in_mid_run_is_in_no_duration(make_job, monkeyp
         assert curve is None or -0.001 <= sample["started_at"] - curve["begun_at"] < 1
 
 
-def take(job, put):
-    """Run a session whose documents go to `put`."""
-    board = SimpleNamespace(put=put, put_raw=lambda *_: None, put_zipped=lambda *_: None, s3_clock=S3Clock())
-    session.Session(IDENTITY, "AROA:i-1", board, logging.getLogger("test")).run(job)
+@pytest.fixture
+def take(monkeypatch):
+    """Run a session without calibration whose documents go to `put`, and its changes of state to `say`."""
+
+    def quiet(*_, **__):
+        pass
+
+    def run(job, put, say=quiet):
+        board = SimpleNamespace(put=put, put_raw=quiet, put_zipped=quiet, s3_clock=S3Clock())
+        monkeypatch.setattr(calibration, "calibrate", lambda *_: [])
+        monkeypatch.setattr(session, "Heartbeat", lambda *_: SimpleNamespace(say=say, tell=quiet, stop=quiet))
+        session.Session(IDENTITY, "AROA:i-1", board, logging.getLogger("test")).run(job)
+
+    return run
 
 
 def test_steps_are_put_together_a_part_at_a_time_and_each_part_once():
@@ -288,12 +279,9 @@ def test_a_gate_that_does_not_open_is_a_barrier_timeout(cloud, instance, make_jo
     assert (failed["step"], failed["point"]) == (0, "p01")
 
 
-def test_a_tool_that_fails_ends_the_cell_with_what_it_said(cloud, instance, make_job):
-    cloud.put("job.json", make_job("build", [{**BUILD, "build": "echo compiling; echo 'no such header' >&2; exit 3"}]))
+def test_a_tool_that_fails_ends_the_cell_with_what_it_said(failure, instance):
+    failed = failure("build", [{**BUILD, "build": "echo compiling; echo 'no such header' >&2; exit 3"}])
 
-    assert instance.run() == 1
-
-    failed = instance.document("failed.json")
     assert failed["error"] == "ToolFailed"
     assert failed["message"].startswith("no such header (")
     assert failed["message"].endswith("ended with status 3)")
@@ -304,33 +292,25 @@ def test_a_tool_that_fails_ends_the_cell_with_what_it_said(cloud, instance, make
 @pytest.mark.parametrize(
     ("workload", "params", "script", "words"),
     [
-        ("dd", {"total_bytes": 4096, "block_bytes": 4096, "sync": "end", "threads": 1, "tool": "dd", "source": "zero"},
+        ("dd", dd_params(total_bytes=4096, block_bytes=4096, threads=1),
          'for a in "$@"; do case $a in of=*) printf x > "${a#of=}";; esac; done', "file 0 has 1 of 4096 bytes"),
         ("touch", touch_params(tool="touch", files=4), "exit 0", "0 of 4 files are there"),
     ],
 )  # fmt: skip
 def test_a_tool_that_does_less_than_it_says_is_incomplete(
-    cloud, instance, make_job, fake_tool, bin_folder, workload, params, script, words
+    failure, fake_tool, bin_folder, workload, params, script, words
 ):
     fake_tool(workload, script)
-    cloud.put("job.json", make_job(workload, [params]))
+    failed = failure(workload, [params], env={"PATH": f"{bin_folder}:{os.environ['PATH']}"})
 
-    assert instance.run(PATH=f"{bin_folder}:{os.environ['PATH']}") == 1
-
-    failed = instance.document("failed.json")
     assert failed["error"] == "WorkIncomplete"
     assert words in failed["message"]
 
 
-def test_missing_tools_are_all_named_with_their_packages_before_anything_runs(
-    cloud, instance, make_job, bin_folder, storage
-):
+def test_missing_tools_are_all_named_with_their_packages_before_anything_runs(failure, instance, bin_folder, storage):
     params = [touch_params(), touch_params(tool="parallel")]
-    cloud.put("job.json", make_job("touch", params))
+    failed = failure("touch", params, env={"PATH": str(bin_folder)})
 
-    assert instance.run(PATH=str(bin_folder)) == 1
-
-    failed = instance.document("failed.json")
     assert failed["error"] == "ToolMissing"
     assert "GNU parallel is not installed; install the package 'parallel' (Debian, Ubuntu" in failed["message"]
     assert "'parallel' (Amazon Linux 2023: dnf, after 'spal-release')" in failed["message"]
@@ -361,12 +341,10 @@ def test_sigterm_keeps_what_was_measured_and_kills_what_runs(cloud, instance, ma
     assert [path.name for path in storage.iterdir()] == ["cache"]
 
 
-def test_a_deadline_ends_a_running_tool(cloud, instance, make_job):
-    cloud.put("job.json", make_job("build", [{**BUILD, "build": "sleep 300"}], deadline_at=time.time() + 1.5))
+def test_a_deadline_ends_a_running_tool(failure):
+    failed = failure("build", [{**BUILD, "build": "sleep 300"}], deadline_at=time.time() + 1.5)
 
-    assert instance.run() == 1
-
-    assert instance.document("failed.json")["error"] == "DeadlinePassed"
+    assert failed["error"] == "DeadlinePassed"
 
 
 def test_a_crash_is_told_in_one_line_and_traced_in_the_log(cloud, instance, make_job):
@@ -417,13 +395,11 @@ def test_heartbeats_keep_coming_while_a_tool_runs(cloud, instance, make_job):
     assert len(heartbeats) >= 3
 
 
-def test_a_storage_that_others_use_loses_only_what_is_ours(cloud, instance, make_job, storage):
+def test_a_storage_that_others_use_loses_only_what_is_ours(sampled, storage):
     theirs = storage / RUN / CELL / "i-somebody-else" / "file"
     theirs.parent.mkdir(parents=True)
     theirs.write_text("theirs")
-    cloud.put("job.json", make_job())
-
-    assert instance.run() == 0
+    sampled()
 
     assert theirs.read_text() == "theirs"
     assert [path.name for path in (storage / RUN / CELL).iterdir()] == ["i-somebody-else"]
@@ -432,15 +408,13 @@ def test_a_storage_that_others_use_loses_only_what_is_ours(cloud, instance, make
 BORROWED = "storage-matrix-r"
 
 
-def test_on_a_storage_that_exists_all_is_in_a_folder_of_its_own_which_goes(cloud, instance, make_job, storage):
+def test_on_a_storage_that_exists_all_is_in_a_folder_of_its_own_which_goes(failure, storage):
     (storage / RUN).mkdir()  # somebody's own, which happens to be called like the run
     (storage / RUN / "file").write_text("theirs")
     mount = {"kind": "directory", "path": str(storage), "folder": BORROWED}
     seen = f"{storage.parent}/seen"
     look = {**BUILD, "build": f"ls {shlex.quote(str(storage))} > {seen}; echo kept > $CACHE_DIR/kept; exit 3"}
-    cloud.put("job.json", make_job("build", [look], mount=mount))
-
-    assert instance.run() == 1  # it fails half-way
+    failure("build", [look], mount=mount)
 
     assert BORROWED in Path(seen).read_text().split()
     assert [path.name for path in storage.iterdir()] == [RUN]

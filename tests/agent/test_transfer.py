@@ -64,13 +64,10 @@ def test_sizes_of_a_distribution_have_its_mean_and_are_the_same_on_each_instance
     assert others.total_bytes == pytest.approx(sets[0].total_bytes, rel=0.01)
 
 
-def test_a_copy_that_takes_seconds_keeps_its_rate_over_time(cloud, instance, make_job, storage, fake_tool, bin_folder):
+def test_a_copy_that_takes_seconds_keeps_its_rate_over_time(sampled, instance, storage, fake_tool, bin_folder):
     fake_tool("cp", f'sleep 2.1; exec {shutil.which("cp")} "$@"')
-    cloud.put("job.json", make_job("transfer", [transfer_params()]))
+    [sample] = sampled("transfer", [transfer_params()], env={"PATH": f"{bin_folder}:{os.environ['PATH']}"})
 
-    assert instance.run(PATH=f"{bin_folder}:{os.environ['PATH']}") == 0
-
-    [sample] = instance.samples()
     assert sample["raw"] == []
     if "disk_write_bytes" in counters.of_storage(storage):  # not so in memory or in a container's layers
         curve = instance.document("latencies-0000.json.gz")["curves"]["p01-r1"]
@@ -157,15 +154,12 @@ LIES = {
 
 
 @pytest.mark.parametrize("lie", LIES)
-def test_a_tampered_destination_fails_the_sample(cloud, instance, make_job, fake_tool, bin_folder, lie):
+def test_a_tampered_destination_fails_the_sample(failure, instance, fake_tool, bin_folder, lie):
     tampering, said = LIES[lie]
     real = shutil.which("cp")
     fake_tool("cp", f'{real} "$@" || exit; set -- x "$@"; one="$4/d00000/f00000007"; {tampering}')
-    cloud.put("job.json", make_job("transfer", [transfer_params()]))
+    failed = failure("transfer", [transfer_params()], env={"PATH": f"{bin_folder}:{os.environ['PATH']}"})
 
-    assert instance.run(PATH=f"{bin_folder}:{os.environ['PATH']}") == 1
-
-    failed = instance.document("failed.json")
     assert failed["error"] == "WorkIncomplete"
     assert said in failed["message"]
     assert not instance.has("samples.json")
@@ -173,13 +167,10 @@ def test_a_tampered_destination_fails_the_sample(cloud, instance, make_job, fake
 
 @needs("fpsync")
 @needs("rsync")
-def test_fpsync_is_not_given_a_folder_that_its_shell_would_read_a_command_from(cloud, instance, make_job):
+def test_fpsync_is_not_given_a_folder_that_its_shell_would_read_a_command_from(failure, instance):
     # The real one, and a storage with a quote in its name: it would complete without error and have copied nothing.
-    cloud.put("job.json", make_job("transfer", [transfer_params(tool="fpsync")]))
+    failed = failure("transfer", [transfer_params(tool="fpsync")])
 
-    assert instance.run() == 1
-
-    failed = instance.document("failed.json")
     assert failed["error"] == "ToolFailed"
     assert "use a folder of letters" in failed["message"]
     assert not instance.has("samples.json")

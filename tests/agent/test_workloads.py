@@ -5,7 +5,6 @@ What is special of a workload is in its own file; `export` and `yocto` need more
 
 from __future__ import annotations
 
-import json
 import shutil
 
 import pytest
@@ -106,7 +105,7 @@ def test_each_workload_has_a_case():
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_what_is_planned_is_measured_and_is_a_result(cloud, instance, measured, storage, case):
+def test_what_is_planned_is_measured_and_is_a_result(instance, measured, storage, case):
     if missing := [program for program in PROGRAMS.get(case, []) if not shutil.which(program)]:
         pytest.skip(f"{missing} not installed")
     workload, work, amounts, latencies = CASES[case]
@@ -124,7 +123,7 @@ def test_what_is_planned_is_measured_and_is_a_result(cloud, instance, measured, 
         assert {name: metrics[name] * metrics["duration_s"] for name in amounts} == pytest.approx(amounts)
         assert sample["caches"].startswith("not dropped")
         assert sample["tool"]["version"] or case in ("build", "command")
-        kept = histograms(cloud, instance, sample)
+        kept = instance.histograms(sample)
         assert latencies.items() <= {name: each["samples"] for name, each in kept.items()}.items()
         for name, each in kept.items():
             bins = {int(value): count for value, count in each["bins"].items()}
@@ -139,9 +138,3 @@ def test_what_is_planned_is_measured_and_is_a_result(cloud, instance, measured, 
     ceilings = {each["metric"] for each in instance.document("samples.json")["calibration"] if each.get("value")}
     assert CEILINGS.get(case, CEILINGS.get(case.partition(",")[0])) in (ceilings or {None})
     assert {path.name for path in storage.iterdir()} <= {"cache"}
-
-
-def histograms(cloud, instance, sample):
-    """The latencies that were uploaded for a sample."""
-    names = [name for name in sample["raw"] if "histograms" in name]
-    return json.loads(cloud.read(f"instances/{instance.userid}/{names[0]}"))["histograms"] if names else {}

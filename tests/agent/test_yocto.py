@@ -111,11 +111,9 @@ def test_sources_are_fetched_once_and_then_built_without_a_network(cloud, fleet,
 
 
 @needs_namespaces
-def test_own_storage_is_filled_once_and_built_on(cloud, instance, make_job, machine):
+def test_own_storage_is_filled_once_and_built_on(sampled, instance, machine):
     steps = [{"point": "p01", "repetition": n} for n in (1, 2)]
-    cloud.put("job.json", make_job("yocto", [PARAMS], steps=steps, storage=EBS))
-
-    assert instance.run(**machine.env) == 0
+    sampled("yocto", [PARAMS], steps=steps, storage=EBS, env=machine.env)
 
     assert len(machine.mirror.asked) == 2
     assert len(instance.samples()) == 2
@@ -145,22 +143,15 @@ def test_a_source_missing_from_the_cache_fails_the_sample(cloud, fleet, make_job
 
 
 @needs_namespaces
-def test_a_bitbake_that_deploys_nothing_is_not_a_build(cloud, instance, make_job, machine):
+def test_a_bitbake_that_deploys_nothing_is_not_a_build(failure, machine):
     machine.misbehaves("deploys nothing")
-    cloud.put("job.json", make_job("yocto", [PARAMS], storage=EBS))
-
-    assert instance.run(**machine.env) == 1
-
-    assert "no image core-image-minimal" in instance.document("failed.json")["message"]
+    assert "no image core-image-minimal" in failure("yocto", [PARAMS], storage=EBS, env=machine.env)["message"]
 
 
 @needs_namespaces
-def test_a_shared_cache_that_nobody_filled_is_said_to_be_so(cloud, instance, make_job, machine):
-    cloud.put("job.json", make_job("yocto", [PARAMS], storage=EFS))
+def test_a_shared_cache_that_nobody_filled_is_said_to_be_so(failure, machine):
+    failed = failure("yocto", [PARAMS], storage=EFS, env=machine.env)
 
-    assert instance.run(**machine.env) == 1
-
-    failed = instance.document("failed.json")
     assert failed["error"] == "WorkIncomplete"
     assert "core-image-minimal-kirkstone.fetched is missing" in failed["message"]
 
@@ -177,18 +168,15 @@ def test_the_image_is_pulled_before_the_time_and_only_fetching_has_a_network(mea
 
 
 @needs_namespaces
-def test_any_command_may_run_in_a_container(cloud, instance, make_job, machine, storage):
+def test_any_command_may_run_in_a_container(sampled, machine, storage):
     script = 'test "$PWD:$CACHE_DIR:$LC_ALL" = /workspace:/cache:C; cp source /cache/kept; echo "tps = $JOBS"'
     point = {
         "command": script, "prepare": "echo x > $WORK_DIR/source", "populate": None, "jobs": 3, "cache_path": "cache",
         "container": "docker.io/library/postgres:17",
     }  # fmt: skip
     workload = {"type": "command", "metrics": {"tps": {"unit": "tx/s", "better": "higher", "pattern": "tps = (.*)"}}}
-    cloud.put("job.json", make_job("command", [point], workload=workload, storage=EFS))
+    [sample] = sampled("command", [point], workload=workload, storage=EFS, env=machine.env)
 
-    assert instance.run(**machine.env) == 0
-
-    [sample] = instance.samples()
     assert sample["metrics"].keys() == {"duration_s", "tps"}  # the seconds of docker's client are not the command's
     assert (sample["metrics"]["tps"], sample["tool"]["version"]) == (3, "docker.io/library/postgres:17")
     assert (storage / "cache/kept").read_text() == "x\n"
@@ -196,7 +184,7 @@ def test_any_command_may_run_in_a_container(cloud, instance, make_job, machine, 
 
 @needs_namespaces
 def test_a_container_sees_a_storage_that_is_only_read_closed_and_nothing_of_it_is_given_to_its_user(
-    cloud, instance, make_job, machine, storage
+    sampled, machine, storage
 ):
     there = Path(f"{storage}.content")
     there.mkdir()
@@ -205,16 +193,14 @@ def test_a_container_sees_a_storage_that_is_only_read_closed_and_nothing_of_it_i
     point = {"command": script, "jobs": 3, "container": "docker.io/library/postgres:17"}
     mount = {"kind": "directory", "path": str(storage), "is_read_only": True}
     workload = {"type": "command", "workDirectory": "local"}
-    cloud.put("job.json", make_job("command", [point], mount=mount, workload=workload, storage=EFS))
-
-    assert instance.run(read_only(storage), **machine.env) == 0
+    sampled("command", [point], mount=mount, workload=workload, storage=EFS, python=read_only(storage), env=machine.env)
 
     assert [",target=/cache,readonly --workdir /workspace" in run for run in machine.calls("run")] == [True]
 
 
 @needs_namespaces
 @pytest.mark.parametrize("is_read_only", [False, True])
-def test_a_container_gets_into_a_mount_of_mountpoint(cloud, instance, make_job, machine, tmp_path, is_read_only):
+def test_a_container_gets_into_a_mount_of_mountpoint(sampled, machine, tmp_path, is_read_only):
     """FUSE admits only who mounted it, and the bucket's files cannot be given to anybody."""
     python, bucket = with_own_mounts(tmp_path), tmp_path / "bucket"
     (bucket / "cache").mkdir(parents=True)
@@ -224,8 +210,15 @@ def test_a_container_gets_into_a_mount_of_mountpoint(cloud, instance, make_job, 
     mount = {"kind": "mountpoint", "bucket": "b", "prefix": "p", "region": "eu-west-1", "is_read_only": is_read_only}
     steps = [{"point": "p01", "repetition": n} for n in (1, 2)]
     workload = {"type": "command", "workDirectory": "local"}
-    cloud.put("job.json", make_job("command", [point], mount=mount, workload=workload, steps=steps, storage=EFS))
-
-    assert instance.run(python, **machine.env, STAND_IN_BUCKET=str(bucket)) == 0
+    sampled(
+        "command",
+        [point],
+        mount=mount,
+        workload=workload,
+        steps=steps,
+        storage=EFS,
+        python=python,
+        env={**machine.env, "STAND_IN_BUCKET": str(bucket)},
+    )
 
     assert (bucket / "cache/made").exists() != is_read_only

@@ -21,6 +21,8 @@ import boto3
 import pytest
 from botocore.exceptions import ClientError
 
+from agent.job import Job
+from agent.job_check import parse
 from agent.unpack import unpack
 from agent_client import carry
 from aws.records import agent_package
@@ -217,6 +219,15 @@ class Instance:
     def samples(self) -> list[dict[str, Any]]:
         return self.document("samples.json")["samples"]
 
+    def raw(self, sample: dict[str, Any], kind: str) -> dict[str, Any]:
+        """Return what is kept of a sample in its file of this kind, as `fio.json`; empty if it has none."""
+        names = [name for name in sample["raw"] if kind in name]
+        return self.document(names[0]) if names else {}
+
+    def histograms(self, sample: dict[str, Any]) -> dict[str, Any]:
+        """Return the latencies that were uploaded for a sample."""
+        return self.raw(sample, "histograms.json").get("histograms", {})
+
     def close(self) -> None:
         if self.process and self.process.poll() is None:
             self.process.kill()
@@ -227,6 +238,23 @@ class Instance:
 
 def touch_params(**changes: Any) -> dict[str, Any]:
     return {"files": 64, "threads": 4, "directories": "own", "tool": "engine", "sync": "none", **changes}
+
+
+def dd_params(**changes: Any) -> dict[str, Any]:
+    whole = {
+        "total_bytes": 8 << 20,
+        "block_bytes": 1 << 20,
+        "sync": "end",
+        "threads": 2,
+        "tool": "dd",
+        "source": "zero",
+    }
+    return {**whole, **changes}
+
+
+def parsed(job: dict[str, Any], instance: str = "i-1") -> Job:
+    """Return a job as an agent reads it."""
+    return parse(json.dumps(job).encode(), instance)
 
 
 def needs(tool: str) -> pytest.MarkDecorator:
