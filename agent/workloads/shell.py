@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Callable
 
@@ -140,7 +140,7 @@ def _reading(trial: Trial, job: Job, params: dict[str, Any]) -> Trial:
             outcome.warnings.append(read.PLAYED_S3)
         return outcome
 
-    return Trial(trial.armed, trial.workers, read_objects)
+    return replace(trial, read=read_objects)
 
 
 @dataclass(frozen=True)

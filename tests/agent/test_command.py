@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 from support.agent_cloud import BUCKET, COMMAND_PYTHON, REGION, parsed
 
 from agent.machine import counters
-from agent.machine.workspace import Workspace
+from agent.machine.workspace import Workspace, Workspaces
 from agent.programs import containers
 from agent.programs.containers import Container
 from agent.workloads import command, read
@@ -73,6 +75,19 @@ def test_a_command_on_s3_finds_objects_of_its_own_and_has_the_rate_of_reading_al
         assert sample["work"] == {"runs": 1, "read_bytes": read_bytes}
         assert sample["metrics"]["mb_per_s"] * sample["metrics"]["duration_s"] == pytest.approx(read_bytes / 1e6)
         assert read.PLAYED_S3 in sample["warnings"]
+
+
+def test_a_leader_on_s3_tells_the_others_that_it_has_ended(make_job, tmp_path, monkeypatch):
+    monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
+    told = []
+    leader = SimpleNamespace(is_leader=True, variables=lambda _: {}, end=told.append)
+    job = replace(parsed(make_job("command", [PARAMS], mount=S3)), peers=leader)
+    workspaces = Workspaces(tmp_path, "run", "cell", "i-1")
+
+    command.prepare(job, job.steps[0], workspaces.fresh(0)).run()
+    workspaces.close()
+
+    assert told == [0]
 
 
 def test_a_container_has_the_machines_own_network_on_s3_only_so_that_it_gets_the_keys_of_the_role(
