@@ -11,8 +11,9 @@ from types import SimpleNamespace
 
 import pytest
 from botocore.awsrequest import AWSResponse
-from botocore.exceptions import ClientError
+from botocore.exceptions import ClientError, ConnectTimeoutError
 from support.agent_cloud import BUCKET
+from support.failing import ROSTER, BarrierS3
 
 from agent.board import barrier
 from agent.board.barrier import Barrier, BarrierRule
@@ -26,59 +27,42 @@ RULE = BarrierRule(poll_s=0.005, margin_s=0.01, request_s=1.0, timeout_s=10.0)
 FLEET = [f"AROA:i-{number}" for number in range(6)]
 
 
-class Place:
-    """What S3 holds of one launch: each object once, with the time of its first write."""
+class FleetS3(BarrierS3):
+    """The S3 of a fleet's launch, which loses a share of the requests, and of the answers to writes."""
 
     def __init__(self, roster=FLEET, lost_share=0.0):
-        self.objects, self.lock = {}, threading.Lock()
-        self.roster = frozenset(userid.rpartition(":")[2] for userid in roster)
+        super().__init__()
+        ids = [userid.rpartition(":")[2] for userid in roster]
+        self.kept = {ROSTER: (json.dumps({"instances": ids}).encode(), time.time())}
         self.lost_share, self.dice = lost_share, random.Random(1)
 
-    def create(self, name, content):
-        with self.lock:
-            lost = self.dice.random() if self.dice.random() < self.lost_share else None
-            if lost is None or lost < 0.5:
-                self.objects.setdefault(name, (content, time.time()))
-        if lost is not None:
-            raise Unanswered("no answer")
+    def _fails(self, call, key):
+        if self.dice.random() < self.lost_share:
+            raise ConnectTimeoutError(endpoint_url=key)
 
-    def below(self, prefix):
-        with self.lock:
-            if self.dice.random() < self.lost_share:
-                raise Unanswered("no answer")
-            return {name: kept for name, kept in self.objects.items() if name.startswith(prefix)}
+    def put_object(self, **request):
+        super().put_object(**request)
+        self._fails("put", request["Key"])
 
 
-class BarrierInMemory:
-    """A Meeting over a place; `rosters` are the answers before the roster is there."""
-
-    def __init__(self, place, absent_rosters=0):
-        self.place, self.absent_rosters = place, absent_rosters
-
-    def say_ready(self, step, userid):
-        self.place.create(f"ready/{step}/{userid}", b"")
-
-    def open(self, step, gate):
-        self.place.create(f"gates/{step}", json.dumps(gate).encode())
-
-    def ready(self, step):
-        prefix = f"ready/{step}/"
-        return {name[len(prefix) :]: at for name, (_, at) in self.place.below(prefix).items()}
-
-    def gate(self, step):
-        return self.place.below(f"gates/{step}").get(f"gates/{step}")
-
-    def roster(self):
-        self.absent_rosters -= 1
-        return self.place.roster if self.absent_rosters < 0 else None
+def objects_of(s3):
+    return BarrierObjects(s3, "b", BarrierKeys("p/"))
 
 
-def met(place, steps=1, fleet=FLEET, rule=RULE):
+def ready(s3, userid):
+    objects_of(s3).say_ready(0, userid)
+
+
+def gate_of(s3, step=0):
+    return json.loads(s3.kept[f"p/gates/{step:04d}.json"][0])
+
+
+def met(s3, steps=1, fleet=FLEET):
     """Let a fleet meet; the starts that each of its instances was told, by name."""
     starts = {}
 
     def live(userid):
-        waiting = Barrier(BarrierInMemory(place), userid, rule)
+        waiting = Barrier(objects_of(s3), userid, RULE)
         starts[userid] = [waiting.wait(step) for step in range(steps)]
 
     threads = [threading.Thread(target=live, args=(userid,)) for userid in fleet]
@@ -91,48 +75,50 @@ def met(place, steps=1, fleet=FLEET, rule=RULE):
 
 @pytest.mark.parametrize("lost_share", [0.0, 0.3])
 def test_all_are_told_one_start_for_each_step_though_answers_are_lost(lost_share):
-    place = Place(lost_share=lost_share)
+    s3 = FleetS3(lost_share=lost_share)
 
-    starts = met(place, steps=3)
+    starts = met(s3, steps=3)
 
     assert len(starts) == len(FLEET)
-    gates = [json.loads(place.objects[f"gates/{step}"][0])["start_at"] for step in range(3)]
+    gates = [gate_of(s3, step)["start_at"] for step in range(3)]
     assert all(told == gates for told in starts.values())
 
 
 def test_no_gate_opens_before_the_last_is_ready_whoever_else_says_so():
-    place = Place()
-    place.create("ready/0/AROA:i-stranger", b"")  # of a launch that was given up
-    waiting = Barrier(BarrierInMemory(place), FLEET[0], BarrierRule(0.005, 0.01, 1.0, timeout_s=0.1))
+    s3 = FleetS3()
+    ready(s3, "AROA:i-stranger")  # of a launch that was given up
+    waiting = Barrier(objects_of(s3), FLEET[0], BarrierRule(0.005, 0.01, 1.0, timeout_s=0.1))
 
     with pytest.raises(BarrierTimeout, match="last seen: no gate"):
         waiting.wait(0)
 
-    assert "gates/0" not in place.objects
+    assert "p/gates/0000.json" not in s3.kept
 
 
 def test_another_opens_where_the_last_one_ends_between_its_mark_and_its_listing(monkeypatch):
     monkeypatch.setattr(gates, "STANDBY_S", 0.02)
-    place = Place()
-    timer = threading.Timer(0.05, place.create, (f"ready/0/{FLEET[-1]}", b""))
+    s3 = FleetS3()
+    timer = threading.Timer(0.05, ready, (s3, FLEET[-1]))
     timer.start()
 
-    starts = met(place, fleet=FLEET[:-1])
+    starts = met(s3, fleet=FLEET[:-1])
 
     assert len({start for told in starts.values() for start in told}) == 1
 
 
 def test_a_fleet_waits_for_the_roster_that_launch_fleet_writes(monkeypatch):
     monkeypatch.setattr(barrier, "ROSTER_S", 0.01)
-    place = Place(roster=FLEET[:1])
+    s3 = FleetS3(roster=FLEET[:1])
+    timer = threading.Timer(0.05, s3.kept.__setitem__, (ROSTER, s3.kept.pop(ROSTER)))
+    timer.start()
 
-    start_at = Barrier(BarrierInMemory(place, absent_rosters=2), FLEET[0], RULE).wait(0)
+    start_at = Barrier(objects_of(s3), FLEET[0], RULE).wait(0)
 
-    assert json.loads(place.objects["gates/0"][0]) == {"step": 0, "start_at": start_at, "opener": FLEET[0]}
+    assert gate_of(s3) == {"step": 0, "start_at": start_at, "opener": FLEET[0]}
 
 
 def test_the_margin_is_longer_where_requests_take_long():
-    barrier_objects = BarrierInMemory(Place(roster=FLEET[:1]))
+    barrier_objects = objects_of(FleetS3(roster=FLEET[:1]))
     waiting, say_ready = Barrier(barrier_objects, FLEET[0], RULE), barrier_objects.say_ready
     barrier_objects.say_ready = lambda step, userid: (time.sleep(0.1), say_ready(step, userid))
     began = time.time()
@@ -157,19 +143,19 @@ def test_the_margin_is_longer_where_requests_take_long():
     ],
 )
 def test_a_gate_that_no_agent_writes_is_refused(body, age_s, reason):
-    place, now = Place(), time.time()
-    place.create("gates/0", body % (now - age_s) if b"%" in body else body)
+    s3, now = FleetS3(), time.time()
+    s3.kept["p/gates/0000.json"] = (body % (now - age_s) if b"%" in body else body, now)
 
     with pytest.raises(GateForged, match=reason):
-        Barrier(BarrierInMemory(place), FLEET[0], RULE).wait(0)
+        Barrier(objects_of(s3), FLEET[0], RULE).wait(0)
 
 
 def test_a_gate_that_was_open_before_this_instance_was_ready_is_refused():
-    place, now = Place(), time.time()
-    place.objects["gates/0"] = (json.dumps({"step": 0, "start_at": now - 4}).encode(), now - 5)
+    s3, now = FleetS3(), time.time()
+    s3.kept["p/gates/0000.json"] = (json.dumps({"step": 0, "start_at": now - 4}).encode(), now - 5)
 
     with pytest.raises(GateForged, match="opened 5 s before this instance was ready"):
-        Barrier(BarrierInMemory(place), FLEET[0], RULE).wait(0)
+        Barrier(objects_of(s3), FLEET[0], RULE).wait(0)
 
 
 def test_s3_keeps_the_first_mark_and_the_first_gate(cloud):

@@ -22,12 +22,15 @@ class Failing:
         return self.answer
 
 
+ROSTER = "p/roster.json"
+
+
 class BarrierS3:
-    """The client of a start barrier with failing calls; a gate exists as soon as it was put."""
+    """The client of the start barrier `p/` with failing calls; a gate exists as soon as it was put."""
 
     def __init__(self, call: str = "", error: BaseException | None = None, times: int | None = 0) -> None:
-        """Let the calls fail that begin with `call`, such as `put p/ready`."""
-        self.kept: dict[str, tuple[bytes, float]] = {}
+        """Let the calls fail that begin with `call`, such as `put p/ready`. The fleet is the instance i-1."""
+        self.kept: dict[str, tuple[bytes, float]] = {ROSTER: (b'{"instances": ["i-1"]}', time.time())}
         self.failing, self.call = Failing(error, times), call
 
     def _fails(self, call: str, key: str) -> None:
@@ -44,8 +47,6 @@ class BarrierS3:
         """Return an object, or 404."""
         key = request["Key"]
         self._fails("get", key)
-        if key == "p/roster.json":
-            return self._object(b'{"instances": ["i-1"]}', time.time())
         if key not in self.kept:
             raise ClientError({"Error": {}, "ResponseMetadata": {"HTTPStatusCode": 404}}, "GetObject")
         return self._object(*self.kept[key])
@@ -53,7 +54,7 @@ class BarrierS3:
     def list_objects_v2(self, **request: Any) -> dict[str, Any]:
         prefix = request["Prefix"]
         self._fails("list", prefix)
-        kept = [(key, at) for key, (_, at) in self.kept.items() if key.startswith(prefix)]
+        kept = [(key, at) for key, (_, at) in [*self.kept.items()] if key.startswith(prefix)]
         return {"Contents": [{"Key": key, "LastModified": self._time(at)} for key, at in kept], "IsTruncated": False}
 
     def _object(self, body: bytes, at: float) -> dict[str, Any]:
