@@ -14,7 +14,6 @@ import random
 import shutil
 from dataclasses import dataclass
 from functools import cached_property
-from io import FileIO
 from pathlib import Path
 
 from agent.errors import SourceDoesNotFit
@@ -93,9 +92,9 @@ def _fill(folder: Path, wanted: DataSet) -> None:
     for name, size in zip(wanted.paths(), wanted.file_sizes):
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("wb", buffering=0) as file:
+        with path.open("wb") as file:
             for done in range(0, size, STRETCH_BYTES):
-                _write(file, content.take(min(STRETCH_BYTES, size - done)))
+                file.write(content.take(min(STRETCH_BYTES, size - done)))
 
 
 class _RandomBytes:
@@ -113,8 +112,3 @@ class _RandomBytes:
 
     def _draw(self) -> None:
         self._pool, self._serves = memoryview(os.urandom(POOL_BYTES)), POOL_SERVES_BYTES
-
-
-def _write(file: FileIO, piece: memoryview) -> None:
-    while piece:
-        piece = piece[file.write(piece) :]

@@ -83,12 +83,11 @@ def _phase_of_json(document: Mapping[str, Any], file: str) -> Phase | None:
     mixed, latency = object_of(done, "rwmix_read", TOOL), object_of(done, "latency", TOOL)
     seconds = _number(done.get("elapsed_time_ms")) / 1000
     figures = {
-        "iops": done.get("iops"), "mixed_iops": mixed.get("iops"),
-        "bytes": done.get("bytes"), "mixed_bytes": mixed.get("bytes"),
-        "entries": done.get("entries"), "mixed_entries": mixed.get("entries"),
-        "bytes/s": done.get("bytes/s"), "mixed_bytes/s": mixed.get("bytes/s"),
-        "entries/s": done.get("entries/s"), "mixed_entries/s": mixed.get("entries/s"),
-    }  # fmt: skip
+        f"{mix}{name}": _number(where[name])
+        for mix, where in (("", done), ("mixed_", mixed))
+        for name in ("iops", "bytes", "entries", "bytes/s", "entries/s")
+        if where.get(name) is not None
+    }
     latencies = {}
     for kind, name in (("io", "IO"), ("entry", "entries")):
         of_kind = object_of(latency, name, TOOL)
@@ -99,8 +98,7 @@ def _phase_of_json(document: Mapping[str, Any], file: str) -> Phase | None:
     started_at = _moment(document.get("iso_start_date"))
     return _phase(
         str(document["phase_type"]), config, {**params, "label": document.get("label")}, file,
-        started_at=started_at, seconds=seconds, figures={k: _number(v) for k, v in figures.items() if v is not None},
-        latencies=latencies, warnings=(),
+        started_at=started_at, seconds=seconds, figures=figures, latencies=latencies, warnings=(),
     )  # fmt: skip
 
 
@@ -132,12 +130,11 @@ def _phase_of_row(row: Mapping[str, str], file: str) -> Phase | None:
     mib = {"bytes": figure("MiB [last]"), "mixed_bytes": figure("rwmix read MiB [last]")}
     counted = {name: value * 2**20 for name, value in mib.items() if value is not None and value >= MIN_MIB}
     is_coarse = any(value is not None and value < MIN_MIB for value in mib.values())
-    figures = {
-        "iops": figure("IOPS [last]"), "mixed_iops": figure("rwmix read IOPS [last]"),
-        "entries": figure("entries [last]"), "mixed_entries": figure("rwmix read entries [last]"),
-        "entries/s": figure("entries/s [last]"), "mixed_entries/s": figure("rwmix read entries/s [last]"),
-        **({} if is_coarse else counted),
-    }  # fmt: skip
+    figures = {} if is_coarse else counted
+    for mix, before in (("", ""), ("mixed_", "rwmix read ")):
+        for name, column in (("iops", "IOPS"), ("entries", "entries"), ("entries/s", "entries/s")):
+            if row.get(cell := f"{before}{column} [last]"):
+                figures[f"{mix}{name}"] = _number(row[cell])
     latencies = {}
     for mix, before in (("", ""), ("rwmix_read_", "rwmix read ")):
         for kind, name in (("io", "IO"), ("entry", "Ent")):
@@ -151,7 +148,7 @@ def _phase_of_row(row: Mapping[str, str], file: str) -> Phase | None:
     params = {name: row[column] for name, column in CONFIG.items() if row.get(column)}
     return _phase(
         row["operation"], config, {**params, "label": row.get("label")}, file,
-        started_at=moment, seconds=seconds, figures={k: v for k, v in figures.items() if v is not None},
+        started_at=moment, seconds=seconds, figures=figures,
         latencies=latencies, warnings=(WHOLE_MIB,) if is_coarse else (),
     )  # fmt: skip
 
