@@ -72,6 +72,7 @@ class Cloud:
         service_models.read_quickly()
         quick_start.load_only(self.options.region)
         quick_start.load_sam_as_needed()
+        quick_start.answer_quickly()
         moto_version.check()
         import local.corrections.cloudformation
         import local.functions.runtime

@@ -88,7 +88,7 @@ def stack(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[dict[str,
     monkeypatch.setattr(boto3, "client", same_client)
     monkeypatch.setattr(ClientCreator, "_create_client_class", same_class)
     with mock_aws():
-        edges = (clients.session, clients.client, clients.impatient_client, table._table, plans.plan_of, images.newest)
+        edges = (clients.client, clients.impatient_client, table._table, plans.plan_of, images.newest)
         for cached in (*edges, network.availability_zone, network.zone_id, observing.described_type):
             cached.cache_clear()
         # moto has the quotas of VPC only.
