@@ -1,9 +1,8 @@
-"""Corrections to moto's FSx: life cycles, tokens, validation of file systems, and complete responses.
+"""Corrections to moto's FSx: life cycles, tokens, and complete responses.
 
 CREATING → AVAILABLE → DELETING → gone, ClientRequestToken is idempotent, unknown ids are FileSystemNotFound. OpenZFS
 has its RootVolumeId and Lustre its MountName, each a network interface in each of its subnets. Backups copy the tags if
-requested, and responses have the members of FSx's model. Values that FSx refuses are refused with the errors of its
-model (CreateFileSystem).
+requested, and responses have the members of FSx's model. Values that FSx refuses are judged in tests/judge/prose.py.
 """
 
 import json
@@ -23,17 +22,6 @@ from local.corrections.folders import Folders, later
 
 Document = dict[str, Any]
 USER_INITIATED = "USER_INITIATED"
-# The request member with the configuration of each type that moto supports.
-CONFIGURATIONS = {"OPENZFS": "OpenZFSConfiguration", "WINDOWS": "WindowsConfiguration", "ONTAP": "OntapConfiguration"}
-THROUGHPUTS = {"PERSISTENT_1": (50, 100, 200), "PERSISTENT_2": (125, 250, 500, 1_000)}
-VERSIONS = {
-    "SCRATCH_1": ("2.10", "2.12", "2.15"), "SCRATCH_2": ("2.10", "2.12", "2.15"),
-    "PERSISTENT_1": ("2.10", "2.12", "2.15"), "PERSISTENT_2": ("2.12", "2.15"),
-}  # fmt: skip
-QUOTA_TIERING_MBPS = 100_000
-STEP_MBPS, MAX_MBPS, CACHE_GIB = 4_000, 2_000_000, (32, 131_072)  # of Intelligent-Tiering; the cache for each step
-# GiB of all scratch file systems, and of all of each persistent type (Lustre guide, service quotas).
-QUOTA_GIB = 100_800
 
 
 class FsxError(ServiceException):
@@ -51,107 +39,6 @@ def install(folders: Folders, delay_s: float) -> None:
     _copy_tags_to_backups()
     _answer_as_fsx()
     fsx_ontap.install(delay_s, FsxError)
-
-
-def _refuse_wrong(backend: Any, request: Document) -> None:
-    """Raise CreateFileSystem's errors for values that FSx refuses; `request` is moto's version of it."""
-    kind = request["file_system_type"]
-    if kind in CONFIGURATIONS and not request.get(_of_moto(kind)):
-        raise FsxError("MissingFileSystemConfiguration", f"{CONFIGURATIONS[kind]} is required for {kind}.")
-    if kind == "ONTAP":
-        fsx_ontap.refuse_wrong(request, FsxError)
-    elif kind == "LUSTRE":
-        _refuse_wrong_lustre(backend, request)
-    elif request.get("storage_type") == "INTELLIGENT_TIERING":
-        settings = request["open_zfs_configuration"] if kind == "OPENZFS" else {}
-        provisions = request.get("storage_capacity") or "DiskIopsConfiguration" in settings
-        if settings.get("DeploymentType") != "MULTI_AZ_1" or provisions or len(request.get("subnet_ids") or []) != 2:  # noqa: PLR2004
-            message = "Of OpenZFS INTELLIGENT_TIERING is MULTI_AZ_1 in two subnets, without StorageCapacity and IOPS."
-            raise FsxError("BadRequest", message)
-
-
-def _of_moto(kind: str) -> str:
-    return {"OPENZFS": "open_zfs_configuration"}.get(kind, f"{kind.lower()}_configuration")
-
-
-def _refuse_wrong_lustre(backend: Any, request: Document) -> None:
-    settings = request.get("lustre_configuration") or {}
-    deployment = settings.get("DeploymentType", "SCRATCH_1")
-    gib, throughput = request.get("storage_capacity") or 0, settings.get("PerUnitStorageThroughput")
-    metadata = settings.get("MetadataConfiguration") or {}
-    version = request.get("file_system_type_version") or _default_version(settings)
-    is_tiering = request.get("storage_type") == "INTELLIGENT_TIERING"
-    step = 3_600 if deployment == "SCRATCH_1" else 2_400
-    refused = {
-        f"StorageCapacity {gib} is not 1200, 2400 or a multiple of {step}.": not is_tiering
-        and gib not in (1_200, 2_400)
-        and (gib <= 0 or gib % step),
-        "Lustre file systems have exactly one subnet.": len(request.get("subnet_ids") or []) != 1,
-        f"FileSystemTypeVersion {version} is none of {deployment}.": version not in VERSIONS[deployment],
-        "MetadataConfiguration needs PERSISTENT_2 and version 2.15.": metadata
-        and (deployment != "PERSISTENT_2" or version != "2.15"),
-        "KmsKeyId is for persistent file systems.": request.get("kms_key_id") and deployment.startswith("SCRATCH"),
-        "Backups are for persistent file systems.": deployment.startswith("SCRATCH")
-        and (settings.get("AutomaticBackupRetentionDays") or settings.get("CopyTagsToBackups")),
-        "Metadata Iops are for mode USER_PROVISIONED, which needs them.": metadata
-        and (metadata["Mode"] == "USER_PROVISIONED") != ("Iops" in metadata),
-        f"Metadata Iops {metadata.get('Iops')} cannot be provisioned.": "Iops" in metadata
-        and metadata["Iops"] not in (1_500, 3_000, 6_000, *range(12_000, 192_001, 12_000)),
-    }
-    refused |= _refused_of_tiering(deployment, gib, settings) if is_tiering else _refused_of_ssd(settings)
-    if not is_tiering and throughput not in THROUGHPUTS.get(deployment, (None,)):
-        raise FsxError("InvalidPerUnitStorageThroughput", f"{throughput} MB/s/TiB is none of {deployment}.")
-    for message, is_refused in refused.items():
-        if is_refused:
-            raise FsxError("BadRequest", message)
-    provisioned = [
-        (each.lustre_configuration or {}).get("ThroughputCapacity", 0) for each in backend.file_systems.values()
-    ]
-    mbps = sum(provisioned) + settings.get("ThroughputCapacity", 0)
-    if mbps > QUOTA_TIERING_MBPS:
-        raise FsxError(
-            "ServiceLimitExceeded", f"{mbps} MB/s of Intelligent-Tiering are more than {QUOTA_TIERING_MBPS}."
-        )
-    others = [
-        each.storage_capacity or 0 for each in backend.file_systems.values() if _family(each) == _family_of(deployment)
-    ]
-    if sum(others) + gib > QUOTA_GIB:
-        raise FsxError("ServiceLimitExceeded", f"{sum(others) + gib} GiB of {deployment} are more than {QUOTA_GIB}.")
-
-
-def _refused_of_tiering(deployment: str, gib: int, settings: Document) -> dict[str, bool]:
-    """Return the rules for Lustre on Intelligent-Tiering, each with whether this file system breaks it."""
-    mbps = settings.get("ThroughputCapacity", 0)
-    cache, metadata = settings.get("DataReadCacheConfiguration") or {}, settings.get("MetadataConfiguration") or {}
-    mode, size = cache.get("SizingMode"), cache.get("SizeGiB")
-    least, most = (each * mbps // STEP_MBPS for each in CACHE_GIB)
-    return {
-        "Of Lustre INTELLIGENT_TIERING is PERSISTENT_2, without StorageCapacity and PerUnitStorageThroughput.": (
-            deployment != "PERSISTENT_2" or bool(gib) or "PerUnitStorageThroughput" in settings
-        ),
-        f"ThroughputCapacity {mbps} is not a multiple of {STEP_MBPS}.": not 0 < mbps <= MAX_MBPS
-        or mbps % STEP_MBPS != 0,
-        "INTELLIGENT_TIERING needs DataReadCacheConfiguration with a SizingMode.": mode is None,
-        "SizeGiB is for SizingMode USER_PROVISIONED, which needs it.": (mode == "USER_PROVISIONED")
-        != (size is not None),
-        f"SizeGiB {size} is not from {least} to {most}.": size is not None and not least <= size <= most,
-        "Metadata Iops of INTELLIGENT_TIERING are 6000 or 12000.": metadata.get("Iops") not in (6_000, 12_000),
-    }
-
-
-def _refused_of_ssd(settings: Document) -> dict[str, bool]:
-    message = "ThroughputCapacity and DataReadCacheConfiguration are of INTELLIGENT_TIERING."
-    return {message: "ThroughputCapacity" in settings or "DataReadCacheConfiguration" in settings}
-
-
-def _family(file_system: Any) -> str:
-    """Return the quota group of a Lustre file system; "" for other types."""
-    settings = file_system.lustre_configuration or {}
-    return _family_of(settings.get("DeploymentType", "SCRATCH_1")) if file_system.file_system_type == "LUSTRE" else ""
-
-
-def _family_of(deployment: str) -> str:
-    return "SCRATCH" if deployment.startswith("SCRATCH") else deployment
 
 
 def _default_version(settings: Document) -> str:
@@ -209,7 +96,6 @@ def _create_once(folders: Folders, delay_s: float) -> None:
                     message = f"The client request token {token} was used before with other parameters."
                     raise FsxError("IncompatibleParameterError", message)
                 return file_system
-            _refuse_wrong(self, parameters)
             file_system = create(self, client_request_token=token, **parameters)
             file_system.local_born = time.time()
             settings = parameters.get("lustre_configuration") or {}

@@ -16,35 +16,8 @@ from local.corrections.folders import later
 
 Document = dict[str, Any]
 Refuse = Callable[[str, str], Exception]
-THROUGHPUTS = {"SINGLE_AZ_2": (1_536, 3_072, 6_144), "MULTI_AZ_2": (384, 768, 1_536, 3_072, 6_144)}
-MULTI_SUBNETS = 2
 # Of a FlexGroup: 8 constituents on each HA pair, of at least 100 GiB (FSx for ONTAP guide, volume styles).
 MIN_OF_FLEXGROUP = 8 * 100 * 2**30
-
-
-def refuse_wrong(request: Document, refuse: Refuse) -> None:
-    """Raise CreateFileSystem's errors for values that FSx refuses for ONTAP; `request` is moto's version of it."""
-    settings, gib = request["ontap_configuration"], request.get("storage_capacity") or 0
-    deployment, pairs = settings.get("DeploymentType", ""), settings.get("HAPairs", 1)
-    iops = settings.get("DiskIopsConfiguration", {})
-    is_multi = deployment.startswith("MULTI")
-    subnets = request.get("subnet_ids") or []
-    refused = {
-        f"HAPairs {pairs} is not 1 to 12, or 1 of {deployment}.": not 1 <= pairs <= (1 if is_multi else 12),
-        f"ThroughputCapacityPerHAPair is none of {deployment}.": settings.get("ThroughputCapacityPerHAPair")
-        not in THROUGHPUTS.get(deployment, ()),
-        f"StorageCapacity {gib} is not 1024 to 524288 for each HA pair.": not 1_024 * pairs <= gib <= 524_288 * pairs,
-        "Iops are for mode USER_PROVISIONED, which needs them.": iops
-        and (iops.get("Mode") == "USER_PROVISIONED") != ("Iops" in iops),
-        "Iops are fewer than 3 per GiB, or more than 200000 for each HA pair.": "Iops" in iops
-        and not min(3 * gib, 200_000 * pairs) <= iops["Iops"] <= 200_000 * pairs,
-        f"{deployment} needs another number of subnets.": len(subnets) != (MULTI_SUBNETS if is_multi else 1),
-        "PreferredSubnetId must be one of the two of a Multi-AZ file system.": is_multi
-        and settings.get("PreferredSubnetId") not in subnets,
-    }
-    for message, is_refused in refused.items():
-        if is_refused:
-            raise refuse("BadRequest", message)
 
 
 def refuse_deletion(backend: Any, file_system_id: str, refuse: Refuse) -> None:

@@ -573,3 +573,113 @@ def zfs_has_from_64_gib_on(request: dict[str, Any]) -> Iterator[str]:
         yield f"OpenZFSConfiguration.DiskIopsConfiguration.Iops: {disk.get('Iops')} is not from {3 * size} to 400,000"
     if disk.get("Mode") == "AUTOMATIC" and "Iops" in disk:
         yield "OpenZFSConfiguration.DiskIopsConfiguration.Iops: is for USER_PROVISIONED only"
+
+
+LUSTRE_VERSIONS = {
+    "SCRATCH_1": ("2.10", "2.12", "2.15"), "SCRATCH_2": ("2.10", "2.12", "2.15"),
+    "PERSISTENT_1": ("2.10", "2.12", "2.15"), "PERSISTENT_2": ("2.12", "2.15"),
+}  # fmt: skip
+LUSTRE_THROUGHPUTS = {"PERSISTENT_1": (50, 100, 200), "PERSISTENT_2": (125, 250, 500, 1_000)}
+
+
+@rule(
+    "fsx:CreateFileSystem",
+    source="fsx/latest/APIReference/API_CreateFileSystemLustreConfiguration.html",
+    more=("fsx/latest/APIReference/API_CreateFileSystemLustreMetadataConfiguration.html",),
+)
+def lustre_is_made_as_its_deployment_type_allows(request: dict[str, Any]) -> Iterator[str]:
+    """It has one subnet; keys and backups are for persistent types, metadata IOPS for PERSISTENT_2 of version 2.15."""
+    if request.get("FileSystemType") != "LUSTRE":
+        return
+    settings, version = request.get("LustreConfiguration", {}), request.get("FileSystemTypeVersion", "2.10")
+    kind, metadata = settings.get("DeploymentType", "SCRATCH_1"), settings.get("MetadataConfiguration", {})
+    if len(request.get("SubnetIds", [])) != 1:
+        yield f"SubnetIds: {request.get('SubnetIds')}"
+    if version not in LUSTRE_VERSIONS[kind]:
+        yield f"FileSystemTypeVersion: {version} is none of {kind}"
+    if kind.startswith("SCRATCH"):
+        has_backups = settings.get("AutomaticBackupRetentionDays") or settings.get("CopyTagsToBackups")
+        if has_backups or "KmsKeyId" in request:
+            yield f"LustreConfiguration: keys and backups are not for {kind}"
+    if metadata and (kind, version) != ("PERSISTENT_2", "2.15"):
+        yield "LustreConfiguration.MetadataConfiguration: needs PERSISTENT_2 and version 2.15"
+    if metadata and (metadata["Mode"] == "USER_PROVISIONED") != ("Iops" in metadata):
+        yield "LustreConfiguration.MetadataConfiguration: Iops are for USER_PROVISIONED, which needs them"
+    if metadata.get("Iops", 1_500) not in (1_500, 3_000, 6_000, *range(12_000, 192_001, 12_000)):
+        yield f"LustreConfiguration.MetadataConfiguration.Iops: {metadata['Iops']} cannot be provisioned"
+
+
+def _is_lustre_on(request: dict[str, Any], *, tiering: bool) -> bool:
+    is_tiering = request.get("StorageType") == "INTELLIGENT_TIERING"
+    return request.get("FileSystemType") == "LUSTRE" and is_tiering is tiering
+
+
+@rule("fsx:CreateFileSystem", source="fsx/latest/APIReference/API_CreateFileSystem.html")
+def lustre_on_ssd_has_a_capacity_and_a_throughput_of_its_type(request: dict[str, Any]) -> Iterator[str]:
+    """Its throughput is that of each TiB; a throughput capacity and a read cache are of Intelligent-Tiering."""
+    if not _is_lustre_on(request, tiering=False):
+        return
+    settings, size = request.get("LustreConfiguration", {}), request.get("StorageCapacity", 0)
+    kind, each_tib = settings.get("DeploymentType", "SCRATCH_1"), settings.get("PerUnitStorageThroughput")
+    step = 3_600 if kind == "SCRATCH_1" else 2_400
+    if size not in (1_200, 2_400) and (size <= 0 or size % step):
+        yield f"StorageCapacity: {size} is not 1200, 2400 or a multiple of {step}"
+    if each_tib not in LUSTRE_THROUGHPUTS.get(kind, (None,)):
+        yield f"LustreConfiguration.PerUnitStorageThroughput: {each_tib} is none of {kind}"
+    if "ThroughputCapacity" in settings or "DataReadCacheConfiguration" in settings:
+        yield "LustreConfiguration: ThroughputCapacity and DataReadCacheConfiguration are of INTELLIGENT_TIERING"
+
+
+@rule(
+    "fsx:CreateFileSystem",
+    source="fsx/latest/APIReference/API_CreateFileSystemLustreConfiguration.html",
+    more=("fsx/latest/APIReference/API_LustreReadCacheConfiguration.html",),
+)
+def lustre_on_tiering_has_a_throughput_a_cache_and_metadata_iops(request: dict[str, Any]) -> Iterator[str]:
+    """It is PERSISTENT_2 without a capacity; its read cache may have 32 to 131,072 GiB for each 4000 MB/s."""
+    if not _is_lustre_on(request, tiering=True):
+        return
+    settings = request.get("LustreConfiguration", {})
+    throughput, cache = settings.get("ThroughputCapacity", 0), settings.get("DataReadCacheConfiguration", {})
+    fixed = "StorageCapacity" in request or "PerUnitStorageThroughput" in settings
+    if fixed or settings.get("DeploymentType") != "PERSISTENT_2":
+        yield "StorageType: INTELLIGENT_TIERING is PERSISTENT_2, without capacity and throughput for each TiB"
+    if not 0 < throughput <= 2_000_000 or throughput % 4_000:
+        yield f"LustreConfiguration.ThroughputCapacity: {throughput} is not a multiple of 4000"
+    mode, gib = cache.get("SizingMode"), cache.get("SizeGiB")
+    if mode is None or (mode == "USER_PROVISIONED") != (gib is not None):
+        yield "LustreConfiguration.DataReadCacheConfiguration: SizeGiB is for USER_PROVISIONED, which needs it"
+    least, most = (limit * throughput // 4_000 for limit in (32, 131_072))
+    if gib is not None and not least <= gib <= most:
+        yield f"LustreConfiguration.DataReadCacheConfiguration.SizeGiB: {gib} is not from {least} to {most}"
+    if settings.get("MetadataConfiguration", {}).get("Iops") not in (6_000, 12_000):
+        yield "LustreConfiguration.MetadataConfiguration.Iops: of INTELLIGENT_TIERING they are 6000 or 12000"
+
+
+ONTAP_THROUGHPUTS = {"SINGLE_AZ_2": (1_536, 3_072, 6_144), "MULTI_AZ_2": (384, 768, 1_536, 3_072, 6_144)}
+
+
+@rule("fsx:CreateFileSystem", source="fsx/latest/APIReference/API_CreateFileSystemOntapConfiguration.html")
+def ontap_has_what_its_pairs_have(request: dict[str, Any]) -> Iterator[str]:
+    """Capacity, throughput and IOPS are those of its 1 to 12 pairs of servers, of which a Multi-AZ system has one."""
+    if request.get("FileSystemType") != "ONTAP":
+        return
+    settings, size, subnets = request["OntapConfiguration"], request.get("StorageCapacity", 0), request["SubnetIds"]
+    kind, pairs, disk = (
+        settings["DeploymentType"],
+        settings.get("HAPairs", 1),
+        settings.get("DiskIopsConfiguration", {}),
+    )
+    is_multi = kind == "MULTI_AZ_2"
+    if not 1 <= pairs <= (1 if is_multi else 12):
+        yield f"OntapConfiguration.HAPairs: {pairs} for {kind}"
+    if settings.get("ThroughputCapacityPerHAPair") not in ONTAP_THROUGHPUTS.get(kind, ()):
+        yield f"OntapConfiguration.ThroughputCapacityPerHAPair: is none of {kind}"
+    if not 1_024 * pairs <= size <= 524_288 * pairs:
+        yield f"StorageCapacity: {size} is not 1024 to 524288 for each pair"
+    if disk and (disk.get("Mode") == "USER_PROVISIONED") != ("Iops" in disk):
+        yield "OntapConfiguration.DiskIopsConfiguration: Iops are for USER_PROVISIONED, which needs them"
+    if "Iops" in disk and not min(3 * size, 200_000 * pairs) <= disk["Iops"] <= 200_000 * pairs:
+        yield f"OntapConfiguration.DiskIopsConfiguration.Iops: {disk['Iops']} is not from 3 per GiB to 200,000 a pair"
+    if len(subnets) != (2 if is_multi else 1) or (is_multi and settings.get("PreferredSubnetId") not in subnets):
+        yield f"SubnetIds: {subnets} for {kind}, whose preferred subnet is one of its two"

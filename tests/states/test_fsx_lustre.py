@@ -6,6 +6,7 @@ from unittest.mock import Mock
 import boto3
 import pytest
 from botocore.validate import validate_parameters
+from judge import prose
 from support.storages import RUN_TAGS, STORAGES, TOKEN
 
 from aws.stack.clients import client
@@ -24,12 +25,13 @@ TIERING = {
 
 @pytest.fixture
 def requests(stack, monkeypatch):
-    """What FSx is asked to create, each checked by its model."""
+    """What FSx is asked to create, each checked by its model and judged by its prose."""
     seen = []
     shape = client("fsx").meta.service_model.operation_model("CreateFileSystem").input_shape
 
     def create(**request):
         validate_parameters(request, shape)
+        assert list(prose.refusals_of_request("fsx", "CreateFileSystem", request)) == []
         seen.append(request)
         return {"FileSystem": {"FileSystemId": "fs-1"}}
 

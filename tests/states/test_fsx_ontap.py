@@ -1,9 +1,10 @@
 """FSx for NetApp ONTAP in the functions: file system, SVM and volume, made in this order and deleted in reverse."""
 
 import pytest
+from judge import prose
 from states.conftest import until
 from support.function_events import RUN, plan_run, problems_of_run
-from support.storages import STORAGES
+from support.storages import STORAGES, requests_of
 
 import check_file_system
 import create_file_system
@@ -56,11 +57,14 @@ def test_each_part_is_made_once_with_the_tags_of_its_run(service):
 
 
 def test_fsx_itself_takes_what_two_pairs_and_two_zones_ask_for(service, stack):
+    requests = requests_of("fsx", "CreateFileSystem")
     two = STORAGE | {"haPairs": 2, "storageCapacityGiB": 2048, "volumeStyle": "FLEXGROUP", "iops": 10_000}
     made(two)
     multi = STORAGE | {"deploymentType": "MULTI_AZ_2", "throughputMBpsPerHaPair": 384}
     name = ontap.create("other", multi, TAGS, RUN, "multi", 0)
 
+    refused = [prose.refusals_of_request("fsx", "CreateFileSystem", request) for request in requests]
+    assert [list(each) for each in refused] == [[], []]
     described = {each["FileSystemId"]: each for each in service.describe_file_systems()["FileSystems"]}
     assert described[name]["SubnetIds"] == stack["SUBNET_IDS"].split(",")[:2]
     assert described[name]["OntapConfiguration"]["PreferredSubnetId"] == stack["SUBNET_IDS"].split(",")[0]
