@@ -255,7 +255,7 @@ def object_name(key: str) -> str:
         if place in parts:
             return name
     name = parts[-1] or "/".join(parts[-2:])
-    return re.sub(r"\d+", "#", re.sub(r"^[0-9a-f]{32,}\b", "data", name))
+    return re.sub(r"\d+", "#", re.sub(r"\b[0-9a-f]{32,}\b", "data", name))
 
 
 def row_name(parameters: dict[str, Any]) -> str:

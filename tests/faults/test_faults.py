@@ -69,6 +69,7 @@ def test_a_fault_meets_a_function_by_its_name_though_others_have_its_role(sessio
         ("owners/fs-0e1cfbd2", "owner"),
         ("runs/r-1/cells/c/gates/0001.json", "gate"),
         ("runs/r-1/cells/c/volumes.json", "volumes.json"),
+        ("mount-0a1b2c3d4e5f60718293a4b5c6d7e8f9/", "mount-data/"),  # pragma: allowlist secret
     ],
 )
 def test_a_fault_is_about_a_kind_of_object_and_not_one_of_them(key: str, about: str):
