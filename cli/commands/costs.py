@@ -1,7 +1,8 @@
 """`matrix costs`: the costs of runs, by owner, matrix and month."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -15,6 +16,7 @@ from cli.target.place import Place
 from cli.target.run_documents import RunDocuments
 from cli.target.run_folders import RunStore
 from matrix.tables.csv_table import csv_table
+from matrix.tables.table import Table, TableCell, TableColumn, TableNote
 from matrix.terms.quantities import count_of, money
 
 if TYPE_CHECKING:
@@ -24,6 +26,15 @@ if TYPE_CHECKING:
 
 # For a year of nightly runs: two documents each, 20 ms per document.
 READ_AT_ONCE = 8
+COLUMNS = (
+    *(TableColumn(head, exact=head.lower()) for head in ("Owner", "Matrix", "Month")),
+    TableColumn("Environment", exact="environment", is_detail=True),
+    TableColumn("Runs", "figure", "runs"),
+    TableColumn("Not complete", "figure", "open"),
+    TableColumn("Cost", "figure", "cost_usd"),
+)
+# Runs of this machine cost nothing.
+UNPAID = TableColumn("Would have cost on AWS", "figure", "cost_usd")
 
 
 def costs(
@@ -45,13 +56,12 @@ def costs(
     place = Place(local, stack, region)
     # pydantic takes a quarter of a second to import, so `matrix --help` must not import it.
     from matrix.answer.spending import spent
-    from matrix.tables.spending_table import spending_table
 
     rows = spent(_receipts(place.store()))
     if format_ is Format.JSON:
         terminal.print_json(rows)
     elif format_ is Format.CSV:
-        typer.echo(csv_table(spending_table(rows)), nl=False)
+        typer.echo(csv_table(_table(rows)), nl=False)
     elif rows:
         _show(rows, paid=place.is_on_aws)
     else:
@@ -72,9 +82,23 @@ def _receipts(store: RunStore) -> "Iterator[tuple[PlanDocument, ReceiptDocument]
 
 
 def _show(rows: "list[Spending]", *, paid: bool) -> None:
-    from matrix.tables.spending_table import spending_table
-
     console = terminal.stdout()
-    rich_tables.show(console, spending_table(rows))
+    rich_tables.show(console, _table(rows))
     runs, cost = sum(row["runs"] for row in rows), money(sum(row["cost_usd"] for row in rows))
     console.print(f"{count_of(runs, 'run')} {'cost' if paid else 'would have cost'} {cost}{'' if paid else ' on AWS'}")
+
+
+def _table(rows: "Iterable[Spending]") -> Table:
+    """A row for each owner, matrix and month."""
+    rows = list(rows)
+    contents = [
+        (
+            *(each["owner"], each["matrix"], each["month"], each["environment"], each["runs"]),
+            TableCell(str(each["open"] or ""), each["open"], "unsure"),
+            TableCell(money(each["cost_usd"]), each["cost_usd"]),
+        )
+        for each in rows
+    ]
+    note = TableNote("A run that is not complete costs more until everything of it is deleted.", None)
+    columns = COLUMNS if any(each["environment"] == "aws" for each in rows) else (*COLUMNS[:-1], UNPAID)
+    return replace(Table.of("", columns, contents), notes=[note] if any(each["open"] for each in rows) else [])

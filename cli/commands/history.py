@@ -14,8 +14,10 @@ from cli.messages.errors import UnknownRun
 from cli.tables import rich_tables
 from cli.target import known_runs, past
 from cli.target.place import Place
+from matrix.tables.compared_table import TONES
+from matrix.tables.table import Table, TableCell, TableColumn, figures
 from matrix.terms.metrics import metric_title
-from matrix.terms.quantities import count_of, quantity
+from matrix.terms.quantities import ABSENT, count_of, instant, quantity
 
 if TYPE_CHECKING:
     from matrix.answer.history import KeptRun, Track
@@ -23,6 +25,12 @@ if TYPE_CHECKING:
 MAX_NAMES = 12
 # So many test points are shown also if one run only has measured each.
 MAX_ALONE = 4
+COLUMNS = (
+    TableColumn("Run", "id"),
+    TableColumn("Started (UTC)"),
+    *figures("P50", "95 % interval", "n"),
+    TableColumn("Change"),
+)
 
 
 def history(
@@ -79,8 +87,6 @@ STYLES = {"slower": "red", "faster": "green"}
 
 def _show(console: Console, tracks: "Sequence[Track]", runs: "Sequence[KeptRun]") -> None:
     """Print a table for each point of the cell."""
-    from matrix.tables.history_table import history_table
-
     for number, track in enumerate(tracks):
         if number:
             console.print()
@@ -90,7 +96,7 @@ def _show(console: Console, tracks: "Sequence[Track]", runs: "Sequence[KeptRun]"
             f"{track.storage}, {track.fleet}, {what}: {metric_title(track.metric, track.workload)}, {better} is better"
         )
         terminal.print_wrapped(console, Text.assemble((head, "bold"), (f"  {track.environment}", "dim")))
-        rich_tables.show(console, history_table(track, runs))
+        rich_tables.show(console, _table(track, runs))
         for change in track.changes:
             words = Text.assemble(
                 (f"{runs[change.run].name}: ", "bold"), (change.words, STYLES.get(change.verdict, ""))
@@ -101,3 +107,23 @@ def _show(console: Console, tracks: "Sequence[Track]", runs: "Sequence[KeptRun]"
         if track.published is not None and track.environment != "published":
             against = f" (not comparable: {'; '.join(track.objections)})" if track.objections else ""
             terminal.print_wrapped(console, f"Published: {quantity(track.published, track.unit)}{against}")
+
+
+def _table(track: "Track", runs: "Sequence[KeptRun]") -> Table:
+    """A row for each run, in the order of `runs`."""
+    changes = {change.run: change.verdict for change in track.changes}
+    rows = []
+    for each in track.measured:
+        verdict = changes.get(each.run, "")
+        ends = (quantity(each.low, track.unit), quantity(each.high, track.unit))
+        rows.append(
+            (
+                runs[each.run].name,
+                instant(runs[each.run].summary.get("started_at")).removesuffix(" UTC"),
+                TableCell(quantity(each.p50, track.unit), each.p50),
+                ABSENT if each.low is None else " – ".join(ends),
+                each.n,
+                TableCell(verdict, tone=TONES.get(verdict, "")),
+            )
+        )
+    return Table.of("", COLUMNS, rows)

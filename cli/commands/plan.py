@@ -76,12 +76,11 @@ def _show_regions(file: Path, format_: Format) -> None:
     # Imports the models, for which `matrix --help` must not wait.
     from cli.tables import region_tables
     from matrix.tables.csv_table import csv_table
-    from matrix.tables.regions_table import regions_table
 
     if format_ is Format.JSON:
         typer.echo(json.dumps(document, indent=2, ensure_ascii=False))
     elif format_ is Format.CSV:
-        typer.echo(csv_table(regions_table(document["regions"])), nl=False)
+        typer.echo(csv_table(region_tables.regions_table(document["regions"])), nl=False)
     else:
         region_tables.show(terminal.stdout(), document)
 

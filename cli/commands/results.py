@@ -1,6 +1,7 @@
 """`matrix results`: the results of a run, as a table, JSON, CSV or Markdown."""
 
 import json
+from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from typing import Annotated
 
@@ -17,9 +18,11 @@ from cli.target.unfinished import STATUS
 from matrix.report import csv_rows, github_summary, junit, markdown
 from matrix.tables.csv_table import csv_table
 from matrix.tables.markdown_table import markdown_table
-from matrix.tables.published_table import published_table
 from matrix.tables.run_tables import quoted_answer
+from matrix.tables.table import Table, TableCell, TableColumn
+from matrix.terms.documents.compared import PublishedComparison
 from matrix.terms.documents.summary import SummaryDocument
+from matrix.terms.quantities import ABSENT, quantity
 
 
 class Format(StrEnum):
@@ -93,7 +96,7 @@ def _show_published(summary: SummaryDocument, format_: Format) -> None:
     from matrix.published.published_comparisons import compared_rows
 
     rows = compared_rows(summary)
-    table = published_table(rows)
+    table = _published_table(rows)
     if format_ is Format.JSON:
         terminal.print_json(rows)
     elif format_ is Format.CSV:
@@ -137,3 +140,41 @@ def _text(summary: SummaryDocument, format_: Format) -> str:
         Format.GITHUB: github_summary.to_github,
     }
     return written[format_](summary)
+
+
+def _column(name: str, head: str = "", *, is_detail: bool = False) -> TableColumn:
+    return TableColumn(head or name.replace("_", " ").capitalize(), exact=name, is_detail=is_detail)
+
+
+PUBLISHED_COLUMNS = (
+    _column("cell", is_detail=True),
+    _column("storage"),
+    TableColumn("Instances", "figure", "instances"),
+    _column("point"),
+    *(_column(name, is_detail=True) for name in ("metric", "unit")),
+    _column("percentile", "Level"),
+    *(TableColumn(name.capitalize(), "figure", name) for name in ("ours", "published")),
+    _column("date"),
+    TableColumn("Ratio", "figure", "ratio"),
+    _column("comparable", is_detail=True),
+    _column("why_not", "Not comparable"),
+    _column("differs"),
+    _column("source", is_detail=True),
+)
+
+
+def _published_table(rows: Iterable[PublishedComparison]) -> Table:
+    """A row for each figure with a published one; the ratio stands there even if they are not comparable."""
+    return Table.of("", PUBLISHED_COLUMNS, map(_published_contents, rows))
+
+
+def _published_contents(each: PublishedComparison) -> Sequence[object]:
+    ratio = each["ratio"]
+    return (
+        *(each["cell"], each["storage"], each["instances"], each["point"], each["metric"], each["unit"]),
+        TableCell(each["percentile"].upper(), each["percentile"]),
+        *(TableCell(quantity(value, each["unit"]), value) for value in (each["ours"], each["published"])),
+        *(each["date"], TableCell(ABSENT if ratio is None else f"{ratio:.2f}", ratio), each["comparable"]),
+        TableCell("; ".join(each["why_not"]), tone="unsure"),
+        *("; ".join(each["differs"]), each["source"]),
+    )

@@ -1,5 +1,6 @@
 """The cost of a matrix in each region, as a table and as a document."""
 
+from collections.abc import Iterable, Sequence
 from typing import TypedDict
 
 from rich.console import Console
@@ -7,7 +8,17 @@ from rich.console import Console
 from cli.messages import terminal
 from cli.tables import rich_tables
 from matrix.price.regions import NOT_ENABLED, RegionCost, best
-from matrix.tables.regions_table import regions_table
+from matrix.tables.table import Table, TableCell, TableColumn
+from matrix.terms.quantities import ABSENT, cents
+
+MAX_NAMED = 3
+COLUMNS = (
+    TableColumn("Region", exact="region"),
+    *(TableColumn(head, "figure", f"{head.lower()}_usd") for head in ("Low", "Expected", "High")),
+    TableColumn("Missing", exact="missing"),
+    TableColumn("Not asked", exact="reason"),
+    TableColumn("Price of us-east-1", exact="book_prices"),
+)
 
 
 class RegionsDocument(TypedDict):
@@ -40,3 +51,22 @@ def show(console: Console, document: RegionsDocument) -> None:
 
 def document_of(name: str, rows: list[RegionCost], unchecked: list[str]) -> RegionsDocument:
     return {"name": name, "cheapest": best(rows), "regions": rows, "unchecked": unchecked}
+
+
+def regions_table(rows: Iterable[RegionCost]) -> Table:
+    """Return a row for each region: its cost, or what it lacks, or why it was not asked."""
+    return Table.of("", COLUMNS, map(_contents, rows))
+
+
+def _contents(each: RegionCost) -> Sequence[object]:
+    cost = each["cost_usd"]
+    usd = (cost["low"], cost["expected"], cost["high"]) if cost else (None, None, None)
+    names = each["book_prices"]
+    more = f" and {len(names) - MAX_NAMED} more" if len(names) > MAX_NAMED else ""
+    return (
+        each["region"],
+        *(TableCell(ABSENT if amount is None else cents(amount), amount) for amount in usd),
+        TableCell(", ".join(each["missing"]), "; ".join(each["missing"])),
+        each["reason"],
+        TableCell(f"{', '.join(names[:MAX_NAMED])}{more}", "; ".join(names)),
+    )
