@@ -203,11 +203,3 @@ class Gate(TypedDict):
     """Epoch seconds."""
     opener: str
     """Who says that it has opened it: the `aws:userid` of an instance, or Poll fleet."""
-
-
-class Address(TypedDict):
-    """address.json: where a file server listens."""
-
-    host: str
-    port: int
-    token: str
