@@ -74,7 +74,7 @@ bench: $(VENV)/.dev  ## How quick it is: engines beside C, dd and fio, the demo,
 vm: $(VENV)/.dev  ## Send fleets of emulated machines through a run: each storage, each release of Debian (root on Debian, about 25 idle minutes)
 	@STORAGE_MATRIX_VM_TESTS=all $(PYTEST) tests/system/test_vm_fleet.py && rm -rf .pytest-$@
 
-faults: $(VENV)/.dev  ## Fail every AWS call of a run, each in each way (about two hours on two cores; resumes where it stopped)
+faults: $(VENV)/.dev  ## Fail every AWS call of a run, each in each way (80 minutes on two cores; resumes where it stopped)
 	@PYTHONPATH=functions:tests $(BIN)/python -u -m faults.harness
 
 SBOM := $(BIN)/cyclonedx-py requirements --spec-version 1.6 --output-format JSON --output-reproducible
