@@ -27,7 +27,7 @@ from local.corrections import fsx as fsx_stand_in
 from local.corrections.folders import Folders
 from local.programs import stand_ins
 
-new_client, make_class = boto3.client, ClientCreator._create_client_class
+new_client, make_class, load_model = boto3.client, ClientCreator._create_client_class, ClientCreator._load_service_model
 
 
 @cache
@@ -49,6 +49,16 @@ def same_class(creator: ClientCreator, service: str, *model: Any) -> Any:
     if service not in classes:
         classes[service] = make_class(creator, service, *model)
     return classes[service]
+
+
+models: dict[Any, Any] = {}
+
+
+def same_model(creator: ClientCreator, service: str, version: str | None = None) -> Any:
+    """The model of a service, which botocore makes for each client anew, and asks each of its operations."""
+    if (service, version) not in models:
+        models[service, version] = load_model(creator, service, version)
+    return models[service, version]
 
 
 class PaidAccount:
@@ -87,7 +97,8 @@ def stack(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[dict[str,
     directory_buckets.install()
     monkeypatch.setattr(boto3, "client", same_client)
     monkeypatch.setattr(ClientCreator, "_create_client_class", same_class)
-    with mock_aws():
+    monkeypatch.setattr(ClientCreator, "_load_service_model", same_model)
+    with mock_aws(config={"core": {"reset_boto3_session": False}}):
         edges = (clients.client, clients.impatient_client, table._table, plans.plan_of, images.newest)
         for cached in (*edges, network.availability_zone, network.zone_id, observing.described_type):
             cached.cache_clear()
@@ -205,9 +216,15 @@ def context() -> Context:
 
 
 @pytest.fixture
-def planned(stack: dict[str, str], context: Context) -> Any:
-    """The plan of the example matrix, as the functions keep it in memory."""
-    plan_matrix.handler(load_event("plan_matrix"), context)
+def planned(stack: dict[str, str], context: Context, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The plan of the example matrix, as the functions keep it in memory.
+
+    Without the questions about quotas and routes, which have tests of their own and took half of the time.
+    """
+    with monkeypatch.context() as unasked:
+        unasked.setattr(plan_matrix.quotas, "check", lambda *_: [])
+        unasked.setattr(plan_matrix.egress, "problems", lambda *_: [])
+        plan_matrix.handler(load_event("plan_matrix"), context)
     return plans.plan_of(RUN)
 
 
