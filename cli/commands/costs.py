@@ -1,6 +1,6 @@
 """`matrix costs`: the costs of runs, by owner, matrix and month."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
@@ -88,9 +88,8 @@ def _show(rows: "list[Spending]", *, paid: bool) -> None:
     console.print(f"{count_of(runs, 'run')} {'cost' if paid else 'would have cost'} {cost}{'' if paid else ' on AWS'}")
 
 
-def _table(rows: "Iterable[Spending]") -> Table:
+def _table(rows: "list[Spending]") -> Table:
     """A row for each owner, matrix and month."""
-    rows = list(rows)
     contents = [
         (
             *(each["owner"], each["matrix"], each["month"], each["environment"], each["runs"]),
