@@ -18,9 +18,8 @@ DELETION_LIMIT_S = 3600
 def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
     """Answer `gone` or `deleting`; a file system still there after DELETION_LIMIT_S is an error, left to the sweep."""
     run, name = event["run"], event["file_system"]
-    with deleting.telling(run, name):
-        state = deleting.step(run, name)
-        waited_s = now() - event["since"]
-        if state == "deleting" and waited_s > DELETION_LIMIT_S:
-            raise FileSystemLeftBehind(f"still there {waited_s:.0f} s after its deletion began")
+    state = deleting.step(run, name)
+    waited_s = now() - event["since"]
+    if state == "deleting" and waited_s > DELETION_LIMIT_S:
+        raise FileSystemLeftBehind(f"still there {waited_s:.0f} s after its deletion began")
     return {"state": state, "since": event["since"], "wait_s": poll_again_s(waited_s)}

@@ -15,6 +15,5 @@ from matrix.input.pace import poll_again_s
 def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
     """Take the first step of the deletion; answer `gone` or `deleting`, and when the deletion began."""
     run, name = event["run"], event["file_system"]
-    with deleting.telling(run, name):
-        table.set_file_system(run, name, "deleting")
-        return {"state": deleting.step(run, name), "since": now(), "wait_s": poll_again_s(0)}
+    table.set_file_system(run, name, "deleting")
+    return {"state": deleting.step(run, name), "since": now(), "wait_s": poll_again_s(0)}

@@ -1,4 +1,4 @@
-"""Record failed file system: record why its cells could not be measured."""
+"""Record failed file system: record why its cells could not be measured, or why it could not be deleted."""
 
 from typing import Any
 
@@ -20,11 +20,16 @@ logger = Logger()
 def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
     """Write a failed result for each cell that has none yet, with the file system's error.
 
-    If the creation did not start for lack of budget or time, its cells are skipped, not failed.
+    If the creation did not start for lack of budget or time, its cells are skipped, not failed. A deletion that failed
+    (`is_deletion`) changes no result: Analyse run tells its reason, which the later sweep does not know.
     """
     run, name = event["run"], event["file_system"]
-    plan = plan_of(run)
     error = readable(event["failure"])
+    if event.get("is_deletion"):
+        table.set_file_system(run, name, "failed", undeleted=error)
+        logger.error("file system not deleted", error=error)
+        return {"file_system": name, "state": "failed"}
+    plan = plan_of(run)
     table.set_file_system(run, name, "failed", error=error)
     logger.error("file system failed", error=error)
     error["subject"] = f"file system {name}"

@@ -12,6 +12,7 @@ import check_file_system
 import create_file_system
 import delete_file_system
 import reap
+import record_failed_file_system
 from aws.records import bucket, table
 from aws.stack import clock
 from aws.teardown import deleting
@@ -119,27 +120,28 @@ def test_a_file_system_that_does_not_go_away_is_an_error(planned, context, monke
         delete(context, check_deleted.handler, since=clock.now() - 3601)
 
 
-def test_why_a_file_system_could_not_be_deleted_is_told_though_a_sweep_deletes_it_later(planned, context, monkeypatch):
+def record_failed_deletion(context, cause):
+    failure = {"Error": "Lambda.AWSLambdaException", "Cause": cause}
+    event = {"run": RUN, "file_system": EFS, "failure": failure, "is_deletion": True}
+    record_failed_file_system.handler(event, context)
+
+
+def test_why_a_file_system_could_not_be_deleted_is_told_though_a_sweep_deletes_it_later(planned, context):
     create(context)
-    with monkeypatch.context() as patched:
-        denied = refusing("AccessDenied", "DeleteFileSystem", message="not you")
-        patched.setattr("aws.storages.efs.cloud.delete", denied)
-        with pytest.raises(ClientError):
-            delete(context, delete_file_system.handler)
+    record_failed_deletion(context, "not authorized to perform: lambda:InvokeFunction")
     analyse_run.handler({"run": RUN}, context)
     reap.handler({"run": RUN}, context)
 
     summary = bucket.get(f"runs/{RUN}/summary.json")
     [warning] = [one for one in summary["warnings"] if one.startswith(f"{EFS}: not deleted with its cells")]
-    assert "(AccessDenied) when calling the DeleteFileSystem operation: not you" in warning
+    assert "Lambda.AWSLambdaException: not authorized to perform: lambda:InvokeFunction" in warning
+    # A deletion that failed is the result of no cell.
+    assert not [key for key, _ in bucket.listing(f"runs/{RUN}/cells/") if key.endswith("result.json")]
 
 
-def test_a_deletion_that_succeeds_at_last_leaves_no_warning(planned, context, monkeypatch):
+def test_a_deletion_that_succeeds_at_last_leaves_no_warning(planned, context):
     create(context)
-    with monkeypatch.context() as patched:
-        patched.setattr("aws.storages.efs.cloud.delete", lambda _: False)
-        with pytest.raises(FileSystemLeftBehind):
-            delete(context, check_deleted.handler, since=clock.now() - 3601)
+    record_failed_deletion(context, "killed")
     for _ in range(3):
         delete(context, check_deleted.handler, since=clock.now())
 

@@ -117,11 +117,16 @@ def test_every_failure_once_a_file_system_exists_leads_to_its_deletion():
         if state["Type"] in ("Task", "Map")
     }
 
-    before_deletion = {name: to for name, to in caught.items() if name not in ("Delete file system", "Check deleted")}
-    for name, following in before_deletion.items():
-        wanted = "Delete file system" if name == "Record failed file system" else "Record failed file system"
-        assert following == [wanted], name
+    ends = {
+        "Record failed file system": "Delete file system",
+        "Delete file system": "Record failed deletion",
+        "Check deleted": "Record failed deletion",
+        "Record failed deletion": "File system left behind",
+    }
+    for name, following in caught.items():
+        assert following == [ends.get(name, "Record failed file system")], name
     assert states["Record failed file system"]["Next"] == "Delete file system"
+    assert states["Record failed deletion"]["Next"] == "File system left behind"
 
 
 def test_every_error_of_ours_that_the_definition_names_exists():

@@ -24,13 +24,8 @@ def readable(failure: dict[str, Any] | None) -> Failure:
     if not failure:
         return {"name": "UnexpectedState", "message": "a function answered with a state that the state machine lacks"}
     name = failure.get("Error") or "Unknown"
-    return {"name": name, "message": advised(name, message_of(failure.get("Cause") or "")[:4000])}
-
-
-def advised(name: str, message: str) -> str:
-    """Return the message of an error, with advice if AWS's text has none."""
+    message = message_of(failure.get("Cause") or "")[:4000]
     if hasattr(errors, name):
-        return message
-    words = f"{name} {message}"
-    advice = next((advice for pattern, advice in _ADVICE.items() if pattern.search(words)), "")
-    return f"{message}; {advice}" if advice else message
+        return {"name": name, "message": message}
+    advice = next((advice for pattern, advice in _ADVICE.items() if pattern.search(f"{name} {message}")), "")
+    return {"name": name, "message": f"{message}; {advice}" if advice else message}

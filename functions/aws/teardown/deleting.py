@@ -1,34 +1,15 @@
 """One step of deleting a file system: its instances, then their volumes, then itself, then copies of it."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-
-from botocore.exceptions import ClientError
-
 from aws.ec2 import instances as fleets
 from aws.records import table
 from aws.records.plans import file_system_of, plan_of
 from aws.run import budget
-from aws.run.failures import advised
 from aws.stack import tags
 from aws.storages import clouds
 from aws.storages.base import Copy
 from aws.teardown import copies as backups
 from aws.teardown import inventory
 from matrix.storages.models import existing_id
-
-
-@contextmanager
-def telling(run: str, file_system: str) -> Iterator[None]:
-    """Record in the table why a deletion failed, for Analyse run to report it; the error is raised all the same."""
-    try:
-        yield
-    except Exception as error:
-        name = type(error).__name__
-        why = {"name": name, "message": advised(name, str(error))}
-        with suppress(ClientError):  # the table may be the service that refuses
-            table.set_file_system(run, file_system, "failed", undeleted=why)
-        raise
 
 
 def warnings(run: str) -> list[str]:
