@@ -17,6 +17,7 @@ from support.runs_for_reports import build_run, cell_of
 from matrix.answer.costs import Bill
 from matrix.answer.decision import decide
 from matrix.published.yocto_run import yocto_run
+from matrix.tables.highest_rates import describe_highest
 from matrix.terms.documents import compared
 from matrix.terms.findings import bottlenecks
 from matrix.terms.findings.finding import Finding
@@ -24,12 +25,13 @@ from matrix.terms.findings.replication import describe_needed, describe_shortage
 from matrix.terms.findings.risks import Risk
 from matrix.terms.findings.verdicts import Difference, Lost, Verdict
 from matrix.terms.findings.warnings import CellWarning
+from matrix.terms.names import marked_label
 from matrix.terms.sentences import deleted_text, receipt_sentence
 from matrix.text.bottlenecks import describe_evidence, describe_next_limit, describe_others
 from matrix.text.comparisons import comparison_lines
 from matrix.text.decisions import describe_question
 from matrix.text.endings import describe_failed, describe_state
-from matrix.text.headlines import answer_sentences, doubts
+from matrix.text.headlines import answer_sentences, doubts, question_headline
 from matrix.text.medians import describe_why_median
 from matrix.text.rankings import describe_comparison, describe_level
 from matrix.text.verdicts import describe_verdict
@@ -338,6 +340,7 @@ def answers() -> Sentences:
             yield f"{name}: answer", sentence
         for question in decision["questions"]:
             yield f"{name}: comparison", describe_question(question, decision)
+            yield f"{name}: headline", question_headline(question, decision, _short)
         for line in doubts(made, decision, _short, 9):
             if line not in answer:
                 yield f"{name}: caveat", line
@@ -433,6 +436,23 @@ def endings() -> Sentences:
         yield "receipt: resource", deleted_text(resource)
 
 
+# --- a point of a table -----------------------------------------------------------------------------------------------
+
+POINTS: dict[str, tuple[Example, Example]] = {
+    "caches": ({"params": {"phase": "stat"}, "caches": "not dropped"}, {}),
+    "fresh flash": ({}, {"storage": {"type": "instance-store"}}),
+    "tool-bound": ({"tool_ceiling": {"is_bound": True}}, {}),
+}
+HIGHEST = {"none": (0.0, 100.0), "one of those tried": (400.0, 500.0), "the highest tried": (800.0, None)}
+
+
+def points() -> Sentences:
+    for name, (point, cell) in POINTS.items():
+        yield f"mark: {name}", marked_label("threads 4", {"id": "p01"} | point, cell)
+    for name, (kept, beyond) in HIGHEST.items():
+        yield f"highest rate: {name}", describe_highest({"metric": {"p50": kept}, "beyond_per_s": beyond})
+
+
 # --- problems of a matrix ---------------------------------------------------------------------------------------------
 
 
@@ -458,6 +478,7 @@ SECTIONS = {
     "Answers": answers,
     "Comparisons": comparisons,
     "Endings": endings,
+    "Points": points,
     "Problems of a matrix": refusals,
     "Warnings of a plan": doubts_of_plans,
 }

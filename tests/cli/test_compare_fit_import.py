@@ -124,6 +124,16 @@ def test_a_series_is_fitted_from_a_file_and_from_a_pipe(matrix, tmp_path):
     assert far["reasons"] == [{"code": "too-far", "largest": 100, "measure": 250}]
 
 
+def test_a_series_with_problems_is_refused_with_all_of_them(matrix):
+    series = json.dumps(SERIES | {"perInstance": "yes", "instances": [1, "two"]})
+
+    for_programs = matrix("fit", "-", input=series)
+
+    assert for_programs.exit_code == 2
+    found = json.loads(for_programs.stdout)["problems"]
+    assert {problem["path"] for problem in found} >= {"perInstance"}
+
+
 # --- import-fio -------------------------------------------------------------------------------------------------------
 
 FIO = {

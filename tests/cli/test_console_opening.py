@@ -6,8 +6,10 @@ from types import SimpleNamespace
 
 import pytest
 import typer
+from support.runs import until
 
 from cli.console import opening
+from cli.console.stopping import AsCtrlC, OwnStop
 from cli.messages.errors import CommandError, ExitCode
 from cli.target.deployment import Deployment
 from cli.target.service import Service
@@ -97,9 +99,31 @@ def test_who_has_pressed_ctrl_c_in_the_terminal_need_not_press_it_again(capsys):
     assert "stays" not in capsys.readouterr().err
 
 
-def test_stop_in_the_page_interrupts_the_command_once_as_ctrl_c_does(monkeypatch):
-    from cli.console.stopping import AsCtrlC
+def test_stop_in_the_page_of_a_finished_command_stops_the_run_once_and_says_what_became_of_it(monkeypatch):
+    over, asked = threading.Event(), []
 
+    def stop_run(_service, run, _plan, lines, _counter):
+        asked.append(run)
+        lines.say("cells end")
+        over.wait(10)
+        return None, SimpleNamespace(is_complete=True)
+
+    monkeypatch.setattr("cli.console.stopping.running.stop", stop_run)
+    monkeypatch.setattr("cli.console.stopping.readable", lambda _: None)
+    monkeypatch.setattr("cli.console.stopping.interruption.what_became", lambda *_: [" nothing is left "])
+    stop = OwnStop(SimpleNamespace())
+
+    assert stop.view("mine") == {"state": "no", "lines": []}
+    stop.start("mine")
+    stop.start("mine")
+    until(lambda: stop.view("mine") == {"state": "stopping", "lines": ["cells end"]}, "the clean-up")
+    over.set()
+    until(lambda: stop.view("mine") == {"state": "stopped", "lines": ["cells end", "nothing is left"]}, "its end")
+    stop.start("mine")
+    assert asked == ["mine"]
+
+
+def test_stop_in_the_page_interrupts_the_command_once_as_ctrl_c_does(monkeypatch):
     signals = []
     others = SimpleNamespace(start=signals.append, view=lambda run: {"state": "no", "lines": []})
     monkeypatch.setattr("os.kill", lambda _, number: signals.append(number.name))

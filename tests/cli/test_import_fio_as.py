@@ -192,6 +192,19 @@ def test_files_of_the_same_time_are_hosts(matrix, tmp_path):
     assert "they count as hosts, not as repetitions" in json.dumps(seen["warnings"])
 
 
+def test_a_second_storage_is_a_second_cell_of_the_same_run_and_again_replaces_it(matrix, tmp_path):
+    first, second, again = (fio(tmp_path, name) for name in "abc")
+    for file, storage in ((first, GP3), (second, EFS), (again, EFS)):
+        assert matrix("import-fio", str(file), "--as", "both", "--storage", storage).exit_code == 0
+
+    summary = kept_summary("both")
+    assert [cell["storage"]["type"] for cell in summary["cells"]] == ["ebs", "efs"]
+    assert kept_results("both").keys() == {cell["id"] for cell in summary["cells"]}
+    [question] = summary["decision"]["questions"]
+    assert len(question["candidates"]) == 2
+    assert summary["source"] == f"{first}; {second}; {again}"
+
+
 def test_nothing_is_kept_where_a_file_is_none_of_fios_or_its_job_failed(matrix, workdir, tmp_path):
     good = fio(tmp_path, "good")
     (tmp_path / "bad.txt").write_text("hello")
@@ -205,6 +218,18 @@ def test_nothing_is_kept_where_a_file_is_none_of_fios_or_its_job_failed(matrix, 
         assert seen.exit_code == 2
         assert why in seen.stderr
     assert not (workdir / "runs/old").exists()
+
+
+def test_a_storage_of_aws_is_checked_and_any_other_is_called_by_its_words(matrix, workdir, tmp_path):
+    file = str(fio(tmp_path, "a"))
+
+    refused = matrix("import-fio", file, "--as", "old", "--storage", '{"type": "ebs", "volumeType": "gp9"}')
+    assert refused.exit_code == 2
+    assert "--storage.volumeType" in refused.stderr
+    assert not (workdir / "runs/old").exists()
+
+    matrix("import-fio", file, "--as", "old", "--storage", "NVMe of the old server")
+    assert "NVMe of the old server" in matrix("results", "old").output
 
 
 def test_a_measured_run_is_never_overwritten_by_imported_files(keep_run, matrix, tmp_path):

@@ -526,6 +526,15 @@ def test_a_file_that_cannot_be_read_is_named_with_its_reason_and_nothing_is_kept
     assert not (workdir / "runs/old").exists()
 
 
+def test_files_of_two_tools_are_not_one_import(log, matrix):
+    files = [log("r.json", elbencho_phase(iops=1000, bytes_=GIB)), log("w.csv", warp_csv(*gets(200)))]
+
+    seen = matrix("import-logs", *files, "--as", "old")
+
+    assert seen.exit_code == 2
+    assert "files of elbencho and warp" in " ".join(seen.stderr.split())
+
+
 def test_no_name_of_a_log_writes_an_escape_sequence_or_a_formula(log, matrix):
     file = log("r.json", elbencho_phase("=1+1\x1b[2J", iops=1000, bytes_=GIB).replace("\x1b", "\\u001b"))
 

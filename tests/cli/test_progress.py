@@ -98,6 +98,33 @@ def test_the_view_fits_80_columns_with_all_it_has_to_say():
         assert word in text
 
 
+def test_of_many_storages_those_under_way_have_room_and_the_others_are_counted():
+    planned = [cell_row(f"c{number:02d}", "planned") | {"file_system": f"f{number}"} for number in range(30)]
+    ended = [cell_row(f"e{state}", state) | {"file_system": "ended"} for state in ("measured", "failed")]
+    busy = cell_row("busy", "running") | {"file_system": "a-storage-with-a-name-that-is-longer-than-its-column"}
+
+    lines = draw(progress.read([*ended, *planned, busy], None, RUNNING), 80, height=20)
+    [of_ended] = [line for line in draw(progress.read(ended, None, RUNNING), 80) if line.startswith("ended")]
+
+    assert len(lines) <= 20
+    [of_busy] = [line for line in lines if "busy" in line]
+    assert of_busy.startswith("a-storage")
+    assert "…" in of_busy[:40]
+    assert not any(line.startswith("ended") for line in lines)
+    assert lines[-1].split()[-2:] == ["more", "storages"]
+    assert "1 failed" in of_ended
+
+
+def test_the_plan_tells_the_time_of_aws_and_a_local_run_what_it_would_cost_there():
+    moment = replace(progress.read([], plan_document(), RUNNING), cost="$0.500 so far")
+
+    local, aws = ("\n".join(draw(moment, 120, environment=place)) for place in ("local", "aws"))
+
+    assert "1m 10s of about 2m 00s  $0.500 so far" in aws
+    assert "$0 here (on AWS $0.500 so far)" in local
+    assert "2m 00s" not in local
+
+
 def point(**metrics):
     return {
         "metrics": {name: {"primary": name == "iops", "unit": "IOPS", **metric} for name, metric in metrics.items()}

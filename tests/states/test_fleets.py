@@ -227,6 +227,7 @@ def test_an_instance_that_ec2_does_not_know_keeps_no_other_alive(stack, monkeypa
     monkeypatch.setattr(client("ec2"), "terminate_instances", terminate_all_or_none)
 
     fleets.terminate([known[0], *unknown, known[1]])
+    fleets.terminate(unknown[:1])
 
     assert ended == known
 

@@ -62,6 +62,13 @@ def test_it_becomes_ready_and_tells_how_it_is_mounted(storage):
     assert mount["kind"] == MOUNTS.get(storage, storage)
 
 
+def test_a_disk_of_the_instance_is_preconditioned_as_the_matrix_says():
+    given = {"type": "instance-store", "precondition": 2}
+
+    assert clouds.STORAGES["instance-store"].mount("", given)["precondition"] == 2
+    assert "precondition" not in clouds.STORAGES["instance-store"].mount("", {"type": "instance-store"})
+
+
 def test_its_deletion_ends_with_nothing_left_and_leaves_its_neighbour_alone(storage):
     cloud = module(storage)
     (resource_id, token), (neighbour, other_token) = make(storage, "one"), make(storage, "other")

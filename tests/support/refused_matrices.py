@@ -481,6 +481,7 @@ ON_MOUNTPOINT = [
         (NEW_FILES | {"create_on_open": 0}, "create_on_open"),
         (without(NEW_FILES, "create_on_open"), "create_on_open"),
         (NEW_FILES | {"fallocate": "posix"}, "fallocate"),
+        ({"type": "fio", "jobFile": "[a]\nrw=randwrite\nsize=1m\ncreate_on_open=1\n"}, "jobFile.a.rw"),
         (DD | {"sync": ["end", "block"]}, "sync"),
         (METADATA, "phases"),
         (LOOKS | {"directories": "fleet"}, "directories"),
@@ -560,6 +561,7 @@ REFUSED: list[tuple[Document, str, str]] = [
         "image-has-what-is-needed",
     ),
     ({"storage": [LUSTRE], "image": {"os": "ubuntu-22.04"}}, "image.os", "image-has-what-is-needed"),
+    ({"storage": [S3_FILES], "image": {"os": "ubuntu-22.04"}}, "image.os", "image-has-what-is-needed"),
     (
         {"storage": [EFS], "workload": [YOCTO | {"container": "storage-matrix/build"}]},
         "image.dockerfile",

@@ -13,6 +13,7 @@ from matrix.answer.launches import join
 from matrix.answer.results import interrupted_summary, never_begun, run_summary
 from matrix.answer.values import values_of
 from matrix.report import csv_rows, markdown, page
+from matrix.samples.histograms import Histogram, latency
 from matrix.terms.documents.reading import read
 from matrix.terms.documents.result import ResultDocument
 from matrix.terms.documents.summary import SummaryDocument
@@ -49,6 +50,25 @@ def test_the_samples_of_all_launches_are_one_row_set_and_launches_are_its_units(
     assert joined["bottleneck"]["of_launches"] == {"same": 3, "launches": 3}
     assert [launch["cell"] for launch in joined["launches"]] == [cell["id"] for cell in document["cells"]]
     assert read(ResultDocument, json.loads(json.dumps(joined)), "result.json")
+
+
+def test_latencies_of_all_launches_are_one_histogram_and_ceilings_of_the_tool_their_median():
+    document = planned()
+    results = results_of(document)
+    for n, result in enumerate(results.values(), start=1):
+        result["points"][0]["latency"] = {"create_lat": latency([Histogram({n * 1_000: 100}, n * 1_000)] * 2)}
+        ceiling = {"tool": "engine", "metric": "files_per_s", "is_bound": False, "value": 100.0 * n, "share": 0.3 * n}
+        result["points"][0]["tool_ceiling"] = ceiling
+
+    [point] = join(document, results)[JOINED]["points"]
+
+    of_all = point["latency"]["create_lat"]
+    assert of_all["bins_ns"] == {"1000": 200, "2000": 200, "3000": 200}
+    assert (of_all["operations"], of_all["histograms"], of_all["p50"], of_all["p100"]) == (600, 6, 2.0, 3.0)
+    # Of each instance, not of each launch's merged histogram.
+    assert of_all["p99_of_each"] == {"p50": 2.0, "p90": 2.0, "p100": 3.0}
+    ceiling = point["tool_ceiling"]
+    assert (ceiling["value"], ceiling["share"], ceiling["is_bound"]) == (200.0, 0.6, True)
 
 
 def test_a_launch_that_failed_leaves_the_others_measured_and_the_run_red():

@@ -10,6 +10,7 @@ from matrix.samples import cloudwatch
 from matrix.samples.file import SampleFile, by_point
 from matrix.samples.moved import by_minute
 from matrix.storages.metrics import Metric
+from matrix.storages.models import metrics_of
 from matrix.tables.layers_table import is_far
 
 START = 1_763_683_200.0  # a full minute
@@ -135,6 +136,13 @@ def test_operations_of_efs_are_the_count_of_its_samples():
     metrics = {"AWS/EFS DataReadIOBytes": [60.0 * MIB], "AWS/EFS DataReadIOBytes/SampleCount": [1_200.0]}
 
     assert seen(files, "efs", metrics) == {"p01": {("read", "bytes", "EFS"): 1.0, ("read", "operations", "EFS"): 2.0}}
+
+
+def test_reads_of_s3_files_are_a_fifth_of_a_write_as_it_allows_five_times_as_many():
+    used = {f"nfs_{way}_operations_per_s": rate for way, rate in (("read", 40.0), ("other", 10.0), ("write", 7.0))}
+
+    assert metrics_of("s3-files").operations_of({}, used) == 7 + 50 / 5
+    assert metrics_of("s3-files").operations_of({}, {}) is None
 
 
 def test_what_the_servers_cache_answered_its_disks_did_not_see():

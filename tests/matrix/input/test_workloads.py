@@ -267,6 +267,8 @@ def test_requests_are_counted_in_the_two_classes_that_s3_bills():
 def test_bytes_of_objects_of_many_sizes_are_those_that_an_agent_moves(sizes):
     more = {"sizes": sizes, "requests": 10, "objects": 10}
     [workload] = objects_of(operation="put", **more).workload
+    # Results have sizes as a text.
+    assert type(workload).model_validate(workload.document).sizes == workload.sizes
     [point] = workload.points()
     moved = sum(map(Sizes(point["object_bytes"], point["sizes"]).of, range(10)))
 

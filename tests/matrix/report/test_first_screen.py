@@ -43,6 +43,17 @@ def test_the_panels_name_who_was_not_there_and_where_it_would_be_first(published
         assert expected == sizes
 
 
+def test_the_panel_of_a_size_says_who_is_expected_fastest_though_not_measured_there():
+    summary, results, planned = build_run(EXPECTED)
+    summary["cells"] = [cell for cell in summary["cells"] if cell["state"] == "measured"]
+    view = view_of(summary, results=results, plan=planned)
+
+    [panel] = [panel for panel in panels(view) if "Not measured here: EBS gp3" in panel]
+
+    assert "Expected fastest on 6 × m6i.large, but not measured: EBS gp3" in panel
+    assert 'class="absent expected' in heat_map.heat_map(view).text
+
+
 def test_storages_that_chance_may_order_are_not_called_fastest():
     [panel] = panels(built_view({"ebs": {2: 3300.0}, "efs": {2: 3000.0}}, spread=0.05))
 

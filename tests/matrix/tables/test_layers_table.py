@@ -3,6 +3,8 @@
 import pytest
 from support.cli_documents import summary_document
 
+from matrix.report.page import view_of
+from matrix.report.parts import layers
 from matrix.tables.layers_table import all_layers_table, far_layers_table
 
 
@@ -33,6 +35,15 @@ def test_the_table_of_all_has_each_ratio_and_why_it_is_far(passed):
     ]
 
 
+def test_the_page_says_what_is_far_and_folds_the_table_of_all(passed):
+    section = layers(view_of(passed)).text
+
+    assert section.count("<li>") == 1
+    assert "the mount saw 0.100 of the bytes that programs read" in section
+    assert "All 2 ratios" in section
+
+
 def test_a_run_that_counted_nothing_below_its_programs_has_no_rows():
     assert not all_layers_table(summary_document()).rows
     assert not far_layers_table(summary_document()).rows
+    assert not layers(view_of(summary_document())).text
