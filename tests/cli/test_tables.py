@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 from rich.table import Table
-from support.cli_documents import SERIES
 
 from cli.commands import reap
 from cli.tables import observed_tables
@@ -48,7 +47,6 @@ def tables(monkeypatch):
 def test_no_command_drops_breaks_or_cuts_a_name_a_price_or_a_mark(tables, width, matrix, tmp_path, monkeypatch):
     monkeypatch.setenv("COLUMNS", str(width))
     (tmp_path / "fio.json").write_text(json.dumps(FIO))
-    (tmp_path / "series.json").write_text(json.dumps(SERIES))
     cell = "efs-generalpurpose-bursting.yocto.m6i.4xlarge-x10"
     kinds = []
     for arguments in (
@@ -66,7 +64,6 @@ def test_no_command_drops_breaks_or_cuts_a_name_a_price_or_a_mark(tables, width,
         before = len(tables)
         assert matrix(*arguments).exit_code in (0, 1), arguments
         kinds += [arguments[0]] * (len(tables) > before)
-    _fit(width)
     reap._show(REAPED, dry_run=True)
     observed_tables.show(Console(file=io.StringIO(), width=width), OBSERVED)
 
@@ -78,12 +75,3 @@ def test_no_command_drops_breaks_or_cuts_a_name_a_price_or_a_mark(tables, width,
         missing.pop(" ", 0)
         assert not missing, (table.columns[0].header, width, text)
         assert max(len(line) for line in text.splitlines()) <= most
-
-
-def _fit(width):
-    from cli.tables import fit_tables
-    from matrix.answer.scaling import fitting
-    from matrix.answer.scaling.series import read_series
-
-    series = read_series(json.dumps(SERIES))
-    fit_tables.show(Console(file=io.StringIO(), width=width), series, fitting.report(series))

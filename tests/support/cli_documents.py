@@ -8,15 +8,6 @@ from cli.target.workdir import workdir
 from local.keeping.runs import KeptRuns
 
 CELLS = ("ebs-gp3.touch.m6i.large-x1", "ebs-gp3.touch.m6i.large-x4")
-# Builds by the number of instances, to be fitted.
-SERIES = {
-    "n": [1, 10, 50, 100],
-    "value": [5921, 5929, 6210, 7026],
-    "low": [5800, 5800, 6090, 6890],
-    "high": [6040, 6060, 6330, 7160],
-    "higherIsBetter": False,
-    "predict": [200, 1000],
-}
 
 
 def plan_document():

@@ -1,11 +1,11 @@
-"""Comparing runs, fitting series, and bringing in figures from elsewhere."""
+"""Comparing runs, and bringing in figures from elsewhere."""
 
 import csv
 import io
 import json
 
 import pytest
-from support.cli_documents import CELLS, SERIES, summary_document
+from support.cli_documents import CELLS, summary_document
 
 from matrix.published.figures import SECTIONS
 
@@ -105,33 +105,6 @@ def test_values_are_read_from_the_bucket_where_nothing_is_mirrored(cloud, matrix
             cloud.write_document(run, f"cells/{cell['id']}/result.json", {**cell, "points": points})
 
     assert matrix("compare", "base", "new", "--local").exit_code == 1
-
-
-# --- fit --------------------------------------------------------------------------------------------------------------
-
-
-def test_a_series_is_fitted_from_a_file_and_from_a_pipe(matrix, tmp_path):
-    (tmp_path / "series.json").write_text(json.dumps(SERIES))
-
-    from_file, from_pipe = matrix("fit", "series.json"), matrix("fit", "-", input=json.dumps(SERIES))
-
-    assert from_file.stdout == from_pipe.stdout
-    found = json.loads(from_file.stdout)
-    assert found["model"] in {"capacity", "usl"}
-    near, far = found["predictions"]
-    assert near["low"] < near["value"] < near["high"]
-    assert (far["value"], len(found["refusals"])) == (None, 1)
-    assert far["reasons"] == [{"code": "too-far", "largest": 100, "measure": 250}]
-
-
-def test_a_series_with_problems_is_refused_with_all_of_them(matrix):
-    series = json.dumps(SERIES | {"perInstance": "yes", "instances": [1, "two"]})
-
-    for_programs = matrix("fit", "-", input=series)
-
-    assert for_programs.exit_code == 2
-    found = json.loads(for_programs.stdout)["problems"]
-    assert {problem["path"] for problem in found} >= {"perInstance"}
 
 
 # --- import-fio -------------------------------------------------------------------------------------------------------
