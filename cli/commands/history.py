@@ -104,6 +104,10 @@ def _show(console: Console, tracks: "Sequence[Track]", runs: "Sequence[KeptRun]"
             terminal.print_wrapped(console, words)
             for fact in change.changed:
                 terminal.print_wrapped(console, f"  {fact.fact}: {', '.join(fact.before)} → {', '.join(fact.after)}")
+        if track.undecided:
+            count = count_of(track.undecided, "run")
+            note = f"{count}: too little was measured to tell a change; `matrix compare` has the reason"
+            terminal.print_wrapped(console, Text(note, "yellow"))
         if track.published is not None and track.environment != "published":
             against = f" (not comparable: {'; '.join(track.objections)})" if track.objections else ""
             terminal.print_wrapped(console, f"Published: {quantity(track.published, track.unit)}{against}")

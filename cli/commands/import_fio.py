@@ -32,7 +32,7 @@ def import_fio(
     One row per job and direction. Reads fio 2 (latencies in µs) and fio 3 (in ns), json and json+. If a file has
     another format, no I/O or a job with an error, it is named, the others are shown, and the exit code is 2.
 
-    With --as they become a run, for results, report, compare, history and explore: each job a point, each host of
+    With --as they become a run, for results, report, compare and history: each job a point, each host of
     `fio --client` an instance, each file a repetition. Facts that fio does not log come from the options or stay
     unknown. Example: matrix import-fio gp3/*.json --as old --storage '{"type": "ebs", "volumeType": "gp3",
     "sizeGiB": 100}' --instance-type m6i.large

@@ -37,7 +37,7 @@ def import_logs(
     content of a file shows which tool wrote it. If another tool did, the file is named, the others are shown, and the
     exit code is 2.
 
-    With --as they become a run, for results, report, compare, history and explore. Facts that the tool does not log,
+    With --as they become a run, for results, report, compare and history. Facts that the tool does not log,
     such as the storage, come from the options or stay unknown. Example: matrix import-logs results.json --as old
     --storage efs --instance-type m6i.large
 

@@ -78,6 +78,13 @@ def test_the_history_of_a_cell_is_a_document_for_programs(three_runs, matrix):
     ]
 
 
+def test_a_history_of_too_few_values_does_not_look_unchanged(keep_run, matrix):
+    keep_run("first")
+    keep_run("second")
+
+    assert "1 run: too little was measured" in matrix("history", CELLS[1]).stdout
+
+
 def test_a_cell_that_nobody_measured_is_answered_with_those_that_were(three_runs, matrix):
     seen = matrix("history", "ebs-gp2")
 

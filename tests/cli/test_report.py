@@ -59,18 +59,6 @@ def test_gauges_for_prometheus_have_a_sample_for_each_percentile_of_a_metric(kee
     assert any('percentile="50"' in each and each.endswith(f" {first['p50']!r}") for each in samples)
 
 
-def test_all_runs_are_one_document_for_a_program(keep_run, matrix, tmp_path):
-    keep_run("r")
-
-    answer = json.loads(matrix("explore", "--json").stdout)
-
-    assert (tmp_path / answer["page"]).is_file()
-    assert "r" in answer["runs"]
-    cells = json.loads(matrix("history", "", "--json").stdout)
-    assert cells
-    assert all(cell in answer["cells"] for cell in cells)
-
-
 def test_a_file_where_the_charts_should_go_is_refused(keep_run, matrix, tmp_path):
     keep_run("r")
     (tmp_path / "taken").write_text("")

@@ -18,8 +18,6 @@ from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.documents.values import ValuesDocument
 
 Facts = Mapping[str, Mapping[str, int]]
-# Letters of the values of a fact.
-MAX_LETTERS = 60
 
 
 class Changed(NamedTuple):
@@ -46,16 +44,6 @@ def _values(cells: Iterable[Facts]) -> dict[str, set[str]]:
         for fact, counted in facts.items():
             values.setdefault(fact, set()).update(counted)
     return values
-
-
-def describe_change(changed: Changed) -> str:
-    """Write a change: `kernel: 6.1.0 → 6.12.0`; long values are cut."""
-    before, after = (_cut(", ".join(values)) for values in changed[1:])
-    return f"{changed.fact}: {before} → {after}"
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= MAX_LETTERS else f"{text[: MAX_LETTERS - 1]}…"
 
 
 # The threshold of `matrix compare` for its exit code; here a smaller significant difference is a change too.

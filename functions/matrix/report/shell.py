@@ -51,11 +51,6 @@ def contents(names: Iterable[tuple[str, str]]) -> Markup:
     return tag("nav", tag("ul", *links), aria_label="Contents")
 
 
-def facts(pairs: Iterable[tuple[str, str]]) -> Markup:
-    """Return the facts below the title of a page, each with its name above it."""
-    return tag("dl", *(tag("div", tag("dt", name), tag("dd", value)) for name, value in pairs), class_="facts")
-
-
 def figure(chart: Chart) -> Markup:
     """Return a chart with its title, how it is read, its legend, its notes and its figures as a table."""
     notes = [tag("ul", *(tag("li", note) for note in chart.notes), class_="quiet")] if chart.notes else []
@@ -63,10 +58,7 @@ def figure(chart: Chart) -> Markup:
         notes = [details(f"{len(chart.notes)} notes", *notes)]
     numbers = Table.of(chart.title, chart.heads, chart.rows)
     shown = [details("Figures", html_table(numbers, is_captioned=False))] if chart.rows else []
-    keys = (
-        tag("span", svg.swatch(mark), series.legend, class_="unseen" if series.is_off else None, **series.of)
-        for series, mark in svg.legend(chart)
-    )
+    keys = (tag("span", svg.swatch(mark), series.legend, **series.of) for series, mark in svg.legend(chart))
     return tag(
         "figure",
         tag("figcaption", tag("h3", chart.title), tag("p", chart.reads)),

@@ -106,16 +106,15 @@ def test_rows_stand_from_top_to_bottom_with_their_whole_range():
     assert len(paths(drawn, "line")[0].split("M")) - 1 == 3  # the interval and its two ends
 
 
-def test_a_file_is_xml_of_its_own_with_title_and_legend_but_not_what_is_off():
-    shown, off = Series("<shown> & seen", [1, 2], [1.0, 2.0]), Series("off", [1], [1.0], is_off=True)
+def test_a_file_is_xml_of_its_own_with_title_and_legend():
+    shown = Series("<shown> & seen", [1, 2], [1.0, 2.0])
 
-    root = ElementTree.fromstring(svg.document(chart(shown, off, title="A <title>"), "r1, emulated, not AWS"))
+    root = ElementTree.fromstring(svg.document(chart(shown, title="A <title>"), "r1, emulated, not AWS"))
 
     words = ["".join(text.itertext()) for text in root.iter("{http://www.w3.org/2000/svg}text")]
     assert "A <title>" in words
     assert "r1, emulated, not AWS" in words
     assert "<shown> & seen" in words
-    assert "off" not in words
     assert root.get("viewBox") == f"0 0 {root.get('width')} {root.get('height')}"
 
 

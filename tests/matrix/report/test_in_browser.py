@@ -11,10 +11,8 @@ from support.browser import CHROMIUM, serious_findings
 from support.disturbance import attempts
 from support.runs_for_reports import build_run, built_page, cell_of, swept_page
 
-from matrix.answer.history import KeptRun
 from matrix.published.yocto_run import yocto_run
 from matrix.report import heat_map, html, page, ranking
-from matrix.report.explore import render_explore
 from matrix.report.page import render
 from matrix.samples import cloudwatch
 from matrix.storages.metrics import Metric
@@ -359,25 +357,6 @@ def test_it_prints_all_charts_in_colours_for_paper_and_no_buttons(opened):
     assert page.locator(".tools:visible").count() == 0
     assert page.locator(".plot text").first.evaluate("text => getComputedStyle(text).fill") == "rgb(22, 25, 29)"
     assert page.pdf(format="A4").startswith(b"%PDF")
-
-
-@pytest.mark.parametrize("look", [{"viewport": SCREEN}, {"viewport": PHONE, "color_scheme": "dark"}])
-def test_pages_of_several_runs_are_for_all_people_and_any_screen(chromium, tmp_path, look):
-    sizes = {"ebs": {10: 3000.0}, "efs": {10: 3300.0}}
-    runs = [KeptRun(build_run(sizes, spread=0.01)[0] | {"run": name}, {}) for name in ("mon", "tue")]
-    path = tmp_path / "explore.html"
-    path.write_text(render_explore([*runs, KeptRun(yocto_run("published-yocto"), {})]), encoding="utf-8")
-    page = chromium.new_context(**look).new_page()
-    errors = []
-    page.on("pageerror", lambda error: errors.append(str(error)))
-    page.goto(f"{path.as_uri()}#tables?storage=EFS+bursting")
-    unfold(page)
-
-    assert set(page.locator("#tables tbody tr:visible th").all_inner_texts()) == {"EFS bursting"}
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    assert serious_findings(page) == []
-    assert errors == []
-    page.context.close()
 
 
 def test_what_a_very_large_page_has_zipped_is_there_once_it_is_wanted(chromium, tmp_path, monkeypatch):

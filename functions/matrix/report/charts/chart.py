@@ -32,7 +32,7 @@ def is_wide(values: Iterable[float | None], ratio: float = WIDE) -> bool:
 
 T = TypeVar("T")
 Value = float | int | str | None
-Kind = Literal["line", "dots", "segments", "steps", "limit", "band"]  # a band lies between low and high
+Kind = Literal["line", "dots", "segments", "steps", "limit"]
 
 # An interval of three different repetitions may end far above all values: an axis ends at twice the greatest at most.
 MAX_BEYOND = 2.0
@@ -59,7 +59,6 @@ class Series:
     names: Sequence[str] | None = None  # of points that readers look for; on the side without better points
     is_dashed: bool = False
     is_hollow: bool = False
-    is_off: bool = False  # until the legend turns it on
     width: float = 2.0
     of: Mapping[str, str] = field(default_factory=dict)  # what it is about, for the page's chips
 

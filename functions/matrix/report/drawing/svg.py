@@ -138,7 +138,7 @@ def document(chart: Chart, of: str) -> str:
     """Return a chart as a separate SVG file, with its title, its legend and its run (`of`)."""
     plot = Plot(chart)
     titles = wrap(chart.title, 110)
-    keys = [(series, mark) for series, mark in legend(chart) if not series.is_off]
+    keys = list(legend(chart))
     top = 40 + 18 * len(titles)
     below = top + plot.height_px + 64
     height = below + 20 * len(keys) + 16
@@ -169,8 +169,6 @@ def legend(chart: Chart) -> Iterator[tuple[Series, Markup]]:
             first.setdefault(series.legend, series)
     for series in first.values():
         line = [tag("path", d="M-17,0H17", class_=_line_class(series))] if _has_line(series) else []
-        if series.kind == "band":
-            line = [tag("rect", x="-17", y="-5", width="34", height="10", class_="area")]
         mark = [_mark(series)] if _has_marks(series) else []
         yield series, tag("g", *line, *mark, class_=_class(series))
 
@@ -208,8 +206,7 @@ def _svg(plot: Plot, **attributes: str) -> Markup:
 
 
 def _group(plot: Plot, series: Series, group: int) -> Markup:
-    class_ = f"{_class(series)} off" if series.is_off else _class(series)
-    return tag("g", *_series(plot, series), class_=class_, data_group=str(group), **series.of)
+    return tag("g", *_series(plot, series), class_=_class(series), data_group=str(group), **series.of)
 
 
 def _by_row(series: Series) -> dict[str, Series]:
@@ -247,9 +244,6 @@ def _row(
 
 def _series(plot: Plot, series: Series) -> Iterator[Markup]:
     places = plot.places(series)
-    if series.kind == "band":
-        yield _lines(_band(plot, series), "area", 0)
-        return
     if _has_line(series):
         yield _lines(_path(places, is_stepped=series.kind == "steps"), _line_class(series), series.width)
     if series.low is not None and series.high is not None and (intervals := _intervals(plot, series)):
@@ -279,18 +273,6 @@ def _names(plot: Plot, series: Series) -> Iterator[Markup]:
             dy = str(6 + LINE_PX * line if down > 0 else -LINE_PX * line)
             yield _text(name, place, dy=dy, class_="label",
                         text_anchor="start" if is_left else "end")  # fmt: skip
-
-
-def _band(plot: Plot, series: Series) -> str:
-    """Join the upper ends of intervals and back the lower ones."""
-    ends = zip(series.x, series.low or (), series.high or (), strict=False)
-    known = [
-        (plot.place(x, low), plot.place(x, high if plot.y is None else min(float(high), plot.y.high)))
-        for x, low, high in ends
-        if low is not None and high is not None
-    ]
-    outline = [*(high for _, high in known), *(low for low, _ in reversed(known))]
-    return f"{_path(outline, is_stepped=False)}Z" if len(known) > 1 else ""
 
 
 def _has_line(series: Series) -> bool:
