@@ -9,7 +9,7 @@ from cli.inputs import imported_files, options
 from cli.inputs.options import Format
 from cli.messages import terminal
 from cli.messages.errors import CommandError, ExitCode
-from matrix.tables.logs_tables import fio_table
+from matrix.tables.fio_table import fio_table
 
 if TYPE_CHECKING:
     # It imports numpy, which takes a while, so `matrix --help` must not import it.

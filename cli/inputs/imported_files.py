@@ -1,4 +1,4 @@
-"""What the commands for importing other tools' files share: options, reading, rows, and how an import becomes a run."""
+"""How files of fio are read and shown, and how they become a run."""
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -54,7 +54,7 @@ FilesAre = Annotated[
     Several | None,
     typer.Option(
         "--files-are",
-        help="What several files with the same job or phase are. By default repetitions, if no parameter is unknown.",
+        help="What several files with the same job are. By default repetitions, if no parameter is unknown.",
     ),
 ]
 WrittenAs = Annotated[Format, typer.Option("--format", help="How to write them.")]
@@ -98,12 +98,6 @@ def read_each(files: Iterable[Path], read: Callable[[Path], Read]) -> tuple[dict
     return found, refused
 
 
-def beginning_of(file: Path) -> str:
-    """Return the first 4 KiB of a file. Raises NotALog if it is compressed or empty."""
-    with file.open("rb") as opened:
-        return _decoded(opened.read(4096), file)
-
-
 def text_of(file: Path) -> str:
     """Return a file's text, also of UTF-16 as Windows' PowerShell writes it. Raises NotALog."""
     from matrix.samples.tool_logs import NotALog
@@ -115,18 +109,13 @@ def text_of(file: Path) -> str:
     return _decoded(content, file)
 
 
-def encoding_of(content: bytes) -> str:
-    """Return the encoding of a text of JSON or CSV, by its byte order mark or the zeros of its first letters."""
-    return json.detect_encoding(content)
-
-
 def _decoded(content: bytes, file: Path) -> str:
     from matrix.samples.tool_logs import NotALog
 
     for begin, program in COMPRESSED.items():
         if content.startswith(begin):
             raise NotALog(f"is compressed; decompress it: {program} {file.name}")
-    return content.decode(encoding_of(content), errors="replace")
+    return content.decode(json.detect_encoding(content), errors="replace")
 
 
 def show(rows: Sequence[Row], table: Table, format_: Format) -> None:

@@ -249,7 +249,7 @@ def _fleet_rates(
     - `span_s`: seconds from the first start to the last end of the work itself, by the instances' own wall clocks.
       The start of programs, a ramp and a report are not in it; an instance that starts late is, as it should be.
     - `first_done_s`: seconds from the first start until the first instance had ended
-    - `<unit>_per_s`: all work over `span_s`, stragglers included (elbencho's "last done")
+    - `<unit>_per_s`: all work over `span_s`, stragglers included
     - `<unit>_per_s_first_done`: work done until the first instance ended, over `first_done_s`: the rate while all
       instances worked, if each works evenly
     - `counted`: what the mounts of all instances counted, if each has the same counters

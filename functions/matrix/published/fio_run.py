@@ -8,12 +8,13 @@ merged bins and never averaged.
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import cast
 
 from contract.histogram import LEVELS, latency_metrics, merge
-from matrix.published.imported import Given, ImportedRun
-from matrix.published.logs_run import logs_run
+from matrix.answer.results import cell_result
+from matrix.published.imported import UNKNOWN, Given, ImportedRun, imported_summary, storage_of
+from matrix.samples.file import SampleFile
 from matrix.samples.fio_logs import (
     LARGEST,
     MIN_RUNTIME_MS,
@@ -29,8 +30,11 @@ from matrix.samples.fio_logs import (
     timed_of,
 )
 from matrix.samples.histograms import Histogram
-from matrix.samples.tool_logs import NotALog, Phase
-from matrix.terms.documents.parts import Params
+from matrix.samples.tool_logs import NotALog
+from matrix.terms.documents.parts import Params, Part
+from matrix.terms.documents.plan import PlanCell
+from matrix.terms.documents.result import ResultDocument
+from matrix.terms.ids import cell_id
 from matrix.terms.metrics import METRICS
 from matrix.terms.printable import printable
 
@@ -50,6 +54,8 @@ MERGED_LATER = (
 TOGETHER = "jobs of this file ran at the same time on one host, and each is a point of its own"
 PORTS = "several servers of `fio --client` share the address {}: they count as one host"
 INTERIM = "documents of --status-interval that were left out, since a later one includes them: {}"
+SAME_TIME = "files or documents of the same work are of the same time: they count as hosts, not as repetitions"
+ALONE = "each is a test point of its own; if they are repetitions, say so: --files-are repetitions"
 # Units and directions of the metrics that a kind of I/O may have.
 UNITS = {"iops": ("IOPS", "higher"), "mib_per_s": ("MiB/s", "higher")} | {
     f"{kind}_{level}_us": ("µs", "lower") for kind in ("lat", "completion_lat") for level in (*LEVELS, "max")
@@ -76,6 +82,33 @@ class _Work:
         return max(_runtime_s(side) for job in self.jobs for side in job.sides.values())
 
 
+@dataclass(frozen=True)
+class Phase:
+    """The work of one point on one host in one repetition, with its figures."""
+
+    version: str
+    file: str
+    instance: str
+    # Which document of its file: the jobs of one document know their hosts.
+    document: int
+    # Parameters that distinguish points of runs.
+    params: Params
+    # Metrics that only fio has, as a matrix declares them.
+    own: Part
+    started_at: float
+    seconds: float
+    metrics: dict[str, float]
+    moved_bytes: dict[str, float]
+    histograms: dict[str, Histogram]
+    # None if the file does not have all parameters.
+    workers: int | None
+    notes: tuple[str, ...]
+
+
+# The phases of each instance, by their parameters as JSON.
+Works = dict[str, dict[str, list[Phase]]]
+
+
 def imported_run(run: str, files: Mapping[str, FioFile], given: Given) -> ImportedRun:
     """Return the run of some files (by name). Raises NotALog with the file, InvalidMatrix for an invalid storage.
 
@@ -86,13 +119,23 @@ def imported_run(run: str, files: Mapping[str, FioFile], given: Given) -> Import
     names: dict[str, set[str]] = {}
     for work in works:
         names.setdefault(json.dumps(_options(work.jobs[0].options)), set()).add(work.jobs[0].name)
-    phases: dict[str, list[Phase]] = {}
+    phases: list[Phase] = []
     for work in works:
         options = _options(work.jobs[0].options)
-        is_named = not options or len(names[json.dumps(options)]) > 1
-        phases.setdefault(work.file, []).append(_phase(work, options, is_named=is_named))
+        phases.append(_phase(work, options, is_named=not options or len(names[json.dumps(options)]) > 1))
+    storage, file_system = storage_of(given.storage)
+    results: list[ResultDocument] = []
+    spans: list[tuple[float, float]] = []
+    for count, of_cell in _cells(phases, given).items():
+        cell, points = _cell(storage, file_system, given.instance_type or "", count, of_cell)
+        histograms: dict[str, dict[str, list[Histogram]]] = {}
+        instances = sorted({instance for of_point in of_cell.values() for instance in of_point})
+        samples = [_sample_file(run, cell, instance, of_cell, points, histograms) for instance in instances]
+        results.append(cell_result(cast("PlanCell", cell), samples, error=None, actual_s=None, histograms=histograms))
+        spans += [(each.started_at, each.ended_at) for file in samples for each in file.samples if each.started_at]
     left_out = sum(file.interim for file in files.values())
-    return logs_run(run, phases, given, [INTERIM.format(left_out)] if left_out else [])
+    notes = [INTERIM.format(left_out)] if left_out else []
+    return ImportedRun(imported_summary(run, list(files), results, spans, given, notes), results)
 
 
 def _works(file: FioFile, name: str) -> Iterator[_Work]:
@@ -122,22 +165,19 @@ def _phase(work: _Work, options: Params, *, is_named: bool) -> Phase:
     named = {f"{way}_{name}": unit for way in work.ways for name, unit in UNITS.items()}
     own = {name: {"unit": unit, "better": better} for name, (unit, better) in named.items() if name not in METRICS}
     first = work.jobs[0]
-    workload: dict[str, Any] = {"type": "fio"} | ({"metrics": own} if own else {})
     return Phase(
-        tool="fio",
         version=first.version.removeprefix("fio-"),
         file=printable(work.file),
         instance=first.host or "host",
-        hosts=1,
+        document=work.document,
         params=params | ({"job": first.name} if is_named else {}),
-        workload=workload,
+        own=own,
         started_at=0.0 if first.ended_s is None else max(0.0, first.ended_s - work.seconds),
         seconds=work.seconds,
         metrics=metrics,
         moved_bytes=moved,
         histograms=bins,
         workers=None if first.doubt else len(work.jobs),
-        document=work.document,
         notes=tuple(work.notes),
     )
 
@@ -206,3 +246,91 @@ def _latencies(way: str, sides: Sequence[FioObject], work: _Work, bins: dict[str
                 return {}
             return {f"{name}_p{p}_us": kept[0].percentile_us(p) or 0.0 for p in PERCENTS if p in kept[0].printed}
     return {}
+
+
+def _cells(phases: Sequence[Phase], given: Given) -> dict[int, Works]:
+    """Return the phases by the size of their fleet."""
+    works: Works = {}
+    for phase in phases:
+        instance = phase.file if given.files_are == "hosts" else phase.instance
+        params, notes = phase.params, phase.notes
+        if phase.workers is None and given.files_are is None:  # whether another file had as many is not known
+            params = {**params, "file": f"{phase.file} {phase.document}" if phase.document > 1 else phase.file}
+            notes = (*notes, ALONE)
+        hosts = works.setdefault(json.dumps(params, sort_keys=True), {})
+        free = instance if given.files_are else _free_host(instance, hosts, phase)
+        if free != instance:
+            notes = (*notes, SAME_TIME)
+        hosts.setdefault(free, []).append(replace(phase, notes=notes))
+    cells: dict[int, Works] = {}
+    for key, of_point in works.items():
+        cells.setdefault(len(of_point), {})[key] = of_point
+    return cells
+
+
+def _free_host(host: str, hosts: Mapping[str, Sequence[Phase]], phase: Phase) -> str:
+    """Return the host, or another name for it if it did the same work at the same time already."""
+    number, name = 1, host
+    while any(_overlap(phase, other) for other in hosts.get(name, ())):
+        number += 1
+        name = f"{host} {number}"
+    return name
+
+
+def _overlap(phase: Phase, other: Phase) -> bool:
+    """Whether two phases share more than half of the shorter one's time. The jobs of a document know their hosts."""
+    if (phase.file, phase.document) == (other.file, other.document):
+        return False
+    starts = [phase.started_at, other.started_at]
+    ends = [start + each.seconds for start, each in zip(starts, (phase, other), strict=True)]
+    return all(starts) and min(ends) - max(starts) > min(phase.seconds, other.seconds) / 2
+
+
+def _cell(storage: Part, file_system: str, instance_type: str, count: int, works: Works) -> tuple[Part, dict[str, str]]:
+    """Return a cell as a plan has it, and the id of each point by its key."""
+    points = {key: f"p{number:02d}" for number, key in enumerate(works, start=1)}
+    own: Part = {}
+    for phase in (each for of_point in works.values() for repeated in of_point.values() for each in repeated):
+        own |= phase.own
+    cell = {
+        "id": cell_id(file_system, "fio", f"{instance_type or UNKNOWN}-x{count}"),
+        "file_system": file_system,
+        "storage": storage,
+        "workload": {"type": "fio"} | ({"metrics": own} if own else {}),
+        "fleet": {"instanceType": instance_type, "count": count},
+        "points": [{"id": point, "params": json.loads(key)} for key, point in points.items()],
+        "expected_s": None,
+        "steps": [
+            {"point": point, "repetition": repetition + 1}
+            for key, point in points.items()
+            for repetition in range(max(map(len, works[key].values())))
+        ],
+    }
+    return cell, points
+
+
+def _sample_file(
+    run: str,
+    cell: Part,
+    instance: str,
+    works: Works,
+    points: Mapping[str, str],
+    histograms: dict[str, dict[str, list[Histogram]]],
+) -> SampleFile:
+    samples: list[Part] = []
+    for key, of_point in works.items():
+        for repetition, phase in enumerate(of_point.get(instance, ()), start=1):
+            for name, histogram in phase.histograms.items():
+                histograms.setdefault(points[key], {}).setdefault(name, []).append(histogram)
+            samples.append(
+                {
+                    **{"point": points[key], "repetition": repetition, "step": len(samples)},
+                    **{"metrics": phase.metrics, "work": phase.moved_bytes},
+                    **{"started_at": phase.started_at, "ended_at": phase.started_at + phase.seconds},
+                    "warnings": [f"{note} ({phase.file})"[:1000] for note in phase.notes],
+                    "tool": {"name": "fio", "version": phase.version},
+                    "workers": phase.workers or 0,
+                }
+            )
+    identity = {"id": instance[:200], "type": cell["fleet"]["instanceType"]}
+    return SampleFile.model_validate({"run": run, "cell": cell["id"], "instance": identity, "samples": samples})

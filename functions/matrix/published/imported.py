@@ -1,6 +1,6 @@
-"""Import a tool's output files as a run: the parts that all tools share.
+"""A run of files that were imported: what the user tells of them, and how a second import adds a cell.
 
-A tool's files never name the storage and the instance type. The user names them, or they stay unknown.
+fio's files never name the storage and the instance type. The user names them, or they stay unknown.
 """
 
 import json
@@ -105,7 +105,6 @@ def imported_summary(
     results: Sequence[ResultDocument],
     spans: Sequence[tuple[float, float]],
     given: Given,
-    tool: str,
     notes: Sequence[str] = (),
 ) -> SummaryDocument:
     """Return the summary of a run of a tool's files, without a decision; `spans` are starts and ends (epoch, s)."""
@@ -113,7 +112,7 @@ def imported_summary(
         words for words, value in (("storage", given.storage), ("instance type", given.instance_type)) if value is None
     ]
     known = f"; unknown: {', '.join(unknown)}" if unknown else ""
-    where = f"read from {len(files)} file{'s' if len(files) != 1 else ''} of {tool}, nothing was measured here{known}"
+    where = f"read from {len(files)} file{'s' if len(files) != 1 else ''} of fio, nothing was measured here{known}"
     cells = [
         cast("ResultDocument", {**each, "points": [without_samples(point) for point in each["points"]]})
         for each in results
@@ -121,7 +120,7 @@ def imported_summary(
     summary = {
         **{"schema": 1, "run": run, "name": run, "environment": IMPORTED},
         "source": "; ".join(map(printable, files)),
-        "tools": [tool],
+        "tools": ["fio"],
         "started_at": min((start for start, _ in spans), default=None),
         "finished_at": max((end for _, end in spans), default=None),
         "status": "measured",

@@ -230,12 +230,12 @@ def binary_size(count: int) -> str:
 
 
 def tools_of(summary: SummaryDocument) -> list[str]:
-    """Return the tools that wrote an imported run's files: `elbencho`; fio for runs from before there were others."""
-    return list(summary.get("tools") or ["fio"])
+    """Return the tools that wrote an imported run's files: `fio`; none of other runs."""
+    return summary.get("tools", [])
 
 
 def describe_tools(summary: SummaryDocument) -> str:
-    """Name the tools that wrote an imported run's files: `fio and warp`."""
+    """Name the tools that wrote an imported run's files: `fio and ior`."""
     return " and ".join(tools_of(summary))
 
 

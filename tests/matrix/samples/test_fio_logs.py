@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from matrix.samples import fio_logs
 from matrix.samples.tool_logs import NotALog
 from matrix.tables.csv_table import csv_table
-from matrix.tables.logs_tables import fio_table
+from matrix.tables.fio_table import fio_table
 
 FIO_2 = {
     "fio version": "fio-2.2.10",

@@ -226,7 +226,7 @@ class SummaryDocument(TypedDict):
     source: NotRequired[str]
     """Of published figures and imported files."""
     tools: NotRequired[list[str]]
-    """Whose files were imported; absent of runs that were imported before tools other than fio could be."""
+    """The tools whose figures were imported; only of imported runs."""
     started_at: float | None
     finished_at: float | None
     status: str
