@@ -8,7 +8,7 @@ from aws.account import egress, quotas
 from aws.account import prices as price_list
 from aws.account.own_image import OwnImage
 from aws.records import agent_package, bucket, table
-from aws.run import resume
+from aws.run import resume, scheduled
 from aws.stack import network
 from aws.stack.clients import as_not_granted
 from aws.stack.clock import now
@@ -23,7 +23,7 @@ from matrix.plan import agreement, placing
 from matrix.plan.document import warning_of
 from matrix.plan.planning import plan
 from matrix.terms.documents.plan import PlanDocument
-from matrix.terms.errors import PlanDiffers
+from matrix.terms.errors import PlanDiffers, ScheduleRefused
 from matrix.terms.keys import run_key
 from matrix.terms.problems import InvalidMatrix
 
@@ -32,7 +32,8 @@ from matrix.terms.problems import InvalidMatrix
 def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
     """Write the plan of a run. InvalidMatrix, QuotaExceeded or PlanDiffers fails the execution before anything exists.
 
-    NotGranted fails it too, but only after several attempts.
+    ScheduleRefused fails it, too, and NotGranted after several attempts. The input of an execution is a matrix, or from
+    the stack's schedule {"scheduled": {"matrix": "nightly", "at": "2026-11-25T01:30:00Z", "baseline": ""}}.
     """
     with as_not_granted():
         return _plan(event)
@@ -41,8 +42,15 @@ def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
 def _plan(event: dict[str, Any]) -> dict[str, Any]:
     run = event["run"]
     check_run_name(run)
-    checked = check_matrix(event["matrix"])
+    given, schedule = event["matrix"], _scheduled(event["matrix"])
+    if schedule:
+        given = scheduled.matrix(schedule, event["execution_arn"])
+    checked = check_matrix(given)
     matrix = checked.matrix
+    if schedule and matrix.budget_usd is None:
+        raise ScheduleRefused(
+            "budgetUsd is missing. Nobody agrees to the cost of a scheduled run: its matrix limits it"
+        )
     of_stack = tags_of_deployment()
     account = event["execution_arn"].split(":")[4]
     image = OwnImage(matrix, account)
@@ -87,7 +95,7 @@ def _plan(event: dict[str, Any]) -> dict[str, Any]:
         raise InvalidMatrix(fatal)
     document["warnings"] += map(warning_of, here)
     document["warnings"] += quotas.check(document, matrix.max_concurrent_file_systems)
-    bucket.put(run_key(run, "matrix.json"), event["matrix"])
+    bucket.put(run_key(run, "matrix.json"), given)
     bucket.put(run_key(run, "plan.json"), document)
     # Written even if it differs: the question about the difference shows this plan.
     if matrix.agreed and (differs := agreement.difference(matrix.agreed, document)):
@@ -106,6 +114,11 @@ def _plan(event: dict[str, Any]) -> dict[str, Any]:
         "totals": document["totals"],
         "plan": f"s3://{environment().bucket}/{run_key(run, 'plan.json')}",
     }
+
+
+def _scheduled(given: Any) -> dict[str, str] | None:
+    """Return what the schedule says of its run; None for a matrix."""
+    return given.get("scheduled") if isinstance(given, dict) else None
 
 
 def _of_launch(plan: PlanDocument, launch: int) -> list[str]:

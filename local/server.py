@@ -252,7 +252,13 @@ class Cloud:
         runtime.install()
         self._closing.append(runtime.close)
 
-        bridge = events.EventBridge(runtime.deliver, ACCOUNT, self.options.region, self.options.time_scale)
+        bridge = events.EventBridge(
+            runtime.deliver,
+            partial(events.start_execution, operator.client, credentials.environment),
+            ACCOUNT,
+            self.options.region,
+            self.options.time_scale,
+        )
 
         space = disk_space.DiskSpace(
             [self._workdir, self._workdir / "runs", self._workdir / "code", self._workdir / "logs"],

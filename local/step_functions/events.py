@@ -1,8 +1,8 @@
 """Events that moto never sends: EventBridge rules on the end of executions, and schedules.
 
-Targets are Lambda functions; an event for another target is reported on stderr. Schedules fire in scaled time, like the
-waits of executions: `rate(15 minutes)` at a time scale of 40 is every 22.5 s, but never more often than every 2 s. Only
-rate expressions fire.
+Targets are Lambda functions, and of a schedule also the start of an execution; an event for another target is reported
+on stderr. Schedules fire in scaled time, like the waits of executions: `rate(15 minutes)` at a time scale of 40 is
+every 22.5 s, but never more often than every 2 s. Only rate expressions fire.
 """
 
 import json
@@ -23,10 +23,13 @@ from moto.scheduler.models import scheduler_backends
 RATE = re.compile(r"rate\((\d+) (minute|hour|day)s?\)")
 SECONDS = {"minute": 60, "hour": 3_600, "day": 86_400}
 MIN_INTERVAL_S = 2.0
-# EventBridge Scheduler replaces this attribute in an input; here with the current time.
+# EventBridge Scheduler replaces these attributes in an input; the first here with the current time.
 # https://docs.aws.amazon.com/scheduler/latest/UserGuide/managing-schedule-context-attributes.html
-SCHEDULED_TIME = "<aws.scheduler.scheduled-time>"
+SCHEDULED_TIME, EXECUTION_ID = "<aws.scheduler.scheduled-time>", "<aws.scheduler.execution-id>"
+# https://docs.aws.amazon.com/scheduler/latest/UserGuide/managing-targets-universal.html
+START_EXECUTION = ":aws-sdk:sfn:startExecution"
 Invoke = Callable[[Any, bytes], Any]
+Start = Callable[[str, dict[str, str]], Any]
 
 
 @dataclass(frozen=True)
@@ -37,13 +40,16 @@ class Scheduled:
     interval_s: float
     target_arn: str
     payload: str
+    role_arn: str = ""
+    """Of a schedule of EventBridge Scheduler; empty for a rule."""
 
 
 class EventBridge:
     """Delivers events to functions in threads of their own."""
 
-    def __init__(self, invoke: Invoke, account: str, region: str, time_scale: float) -> None:
+    def __init__(self, invoke: Invoke, start: Start, account: str, region: str, time_scale: float) -> None:
         self._invoke = invoke
+        self._start_execution = start
         self._account = account
         self._region = region
         self._time_scale = time_scale
@@ -76,7 +82,7 @@ class EventBridge:
                 interval = max(MIN_INTERVAL_S, schedule.interval_s / self._time_scale)
                 if now >= due.setdefault(schedule.key, now + interval):
                     due[schedule.key] = now + interval
-                    self._deliver(schedule.target_arn, schedule.payload)
+                    self._deliver(schedule.target_arn, schedule.payload, schedule.role_arn)
 
     def _schedules(self) -> Iterator[Scheduled]:
         for rule in self._rules():
@@ -90,23 +96,41 @@ class EventBridge:
                 rate = RATE.fullmatch(schedule.schedule_expression)
                 if rate and schedule.state == "ENABLED":
                     payload = (schedule.target.get("Input") or "{}").replace(SCHEDULED_TIME, _utc())
-                    yield Scheduled(schedule.arn, _seconds(rate), schedule.target["Arn"], payload)
+                    payload = payload.replace(EXECUTION_ID, uuid.uuid4().hex[:16])
+                    target = schedule.target
+                    yield Scheduled(schedule.arn, _seconds(rate), target["Arn"], payload, target["RoleArn"])
 
-    def _deliver(self, target_arn: str, payload: str) -> None:
+    def _deliver(self, target_arn: str, payload: str, role_arn: str = "") -> None:
         if self._is_closed.is_set():
             return
-        if ":lambda:" not in target_arn:
-            print(f"local cloud: events are only delivered to Lambda functions, not to {target_arn}", file=sys.stderr)
+        if ":lambda:" not in target_arn and not target_arn.endswith(START_EXECUTION):
+            print(f"local cloud: nothing delivers events to {target_arn}", file=sys.stderr)
             return
-        threading.Thread(target=self._call, args=(target_arn, payload), daemon=True).start()
+        threading.Thread(target=self._call, args=(target_arn, payload, role_arn), daemon=True).start()
 
-    def _call(self, target_arn: str, payload: str) -> None:
-        function = lambda_backends[self._account][self._region].get_function(target_arn)
+    def _call(self, target_arn: str, payload: str, role_arn: str) -> None:
         try:
-            self._invoke(function, payload.encode())
+            if target_arn.endswith(START_EXECUTION):
+                request = {name[0].lower() + name[1:]: value for name, value in json.loads(payload).items()}
+                self._start_execution(role_arn, request)
+            else:
+                function = lambda_backends[self._account][self._region].get_function(target_arn)
+                self._invoke(function, payload.encode())
         except Exception as err:
             if not self._is_closed.is_set():
                 print(f"local cloud: event for {target_arn} was lost: {err!r}", file=sys.stderr)
+
+
+def start_execution(
+    client_of: Callable[..., Any],
+    credentials_for: Callable[[str, str], dict[str, str]],
+    role_arn: str,
+    request: dict[str, str],
+) -> None:
+    """Start an execution with the rights of the role that EventBridge Scheduler assumes."""
+    names = ("aws_access_key_id", "aws_secret_access_key", "aws_session_token")
+    keys = zip(names, credentials_for(role_arn, "scheduler").values(), strict=True)
+    client_of("stepfunctions", **dict(keys)).start_execution(**request)
 
 
 def execution_event(execution: Any, account: str, region: str) -> dict[str, Any]:

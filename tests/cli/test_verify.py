@@ -291,7 +291,7 @@ def simulated(monkeypatch, tmp_path, decide, **answers):
     return list(permissions.checks(stack(iam={"simulate_principal_policy": simulate}, **answers))), asked
 
 
-OPTIONAL = {"NotifyRole", "ScheduleRole", "StartScheduledRunRole"}
+OPTIONAL = {"NotifyRole", "ScheduleRole"}
 
 
 def test_what_is_asked_of_optional_roles_is_what_the_template_grants_them():
@@ -313,8 +313,8 @@ def test_what_is_asked_of_optional_roles_is_what_the_template_grants_them():
 
 
 def test_roles_that_only_some_stacks_have_are_asked_about_where_they_are(monkeypatch, tmp_path):
-    names = [*OPTIONAL, "LaunchFleetRole", "ResultsBucket", "RunStateMachine", "StartScheduledRunFunction"]
-    given = {"ScheduledMatrix": "schedules/nightly.json", "NotifyTopicArn": "arn:aws:sns:eu-west-1:1:mine"}
+    names = [*OPTIONAL, "LaunchFleetRole", "ResultsBucket", "RunStateMachine"]
+    given = {"ScheduledMatrix": "nightly", "NotifyTopicArn": "arn:aws:sns:eu-west-1:1:mine"}
 
     checks, asked = simulated(
         monkeypatch, tmp_path,
@@ -325,8 +325,8 @@ def test_roles_that_only_some_stacks_have_are_asked_about_where_they_are(monkeyp
     assert {check.what for check in checks} == {*OPTIONAL, "LaunchFleetRole"}
     assert broken(checks)["NotifyRole"].seen == "sns:Publish on arn:aws:sns:eu-west-1:1:mine: implicitDeny"
     about = {resource for request in asked for resource in request["ResourceArns"]}
-    assert "arn:aws:s3:::mine-ResultsBucket-1/schedules/nightly.json" in about
-    assert "arn:aws:lambda:eu-west-1:111122223333:function:mine-StartScheduledRunFunction-1" in about
+    assert "arn:aws:s3:::mine-ResultsBucket-1/runs/verify/receipt.json" in about
+    assert "arn:aws:states:eu-west-1:111122223333:stateMachine:mine-RunStateMachine-1" in about
 
 
 @pytest.mark.parametrize("path", ["/", "/benchmarks/"])

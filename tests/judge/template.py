@@ -37,7 +37,7 @@ NETWORKS = {
               "ImageParameterPath": "/golden/",
               "KmsKeyArn": f"arn:aws:kms:{REGION}:{ACCOUNT}:key/01234567-89ab-cdef-0123-456789abcdef",
               "Schedule": "cron(30 1 * * ? *)", "ScheduleTimezone": "Europe/Berlin",
-              "ScheduledMatrix": "schedules/nightly.json", "ScheduledBaseline": "nightly",
+              "ScheduledMatrix": "nightly", "ScheduledBaseline": "nightly",
               "NotifyEmail": "me@example.org", "NotifyTopicArn": f"arn:aws:sns:{REGION}:{ACCOUNT}:mine"},
 }  # fmt: skip
 PSEUDO_PARAMETERS = {

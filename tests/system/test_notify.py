@@ -13,6 +13,7 @@ from support.runs import EBS, EFS, Cloud, Run, matrix, start_cloud, until
 
 SLOW = {"type": "build", "name": "slow", "build": "sleep 60", "expectedSeconds": 60}
 KEY = "schedules/nightly.json"
+SCHEDULED = "nightly-scheduled-"
 # As much work as a file says that is not a part of the matrix, as a driver or a neighbour would make a storage slower.
 HASH = {"type": "build", "name": "hash", "build": "head -c $(cat {file}) /dev/zero | sha256sum", "expectedSeconds": 1}
 LITTLE_BYTES, MUCH_BYTES = 1 << 20, 1 << 27
@@ -35,7 +36,7 @@ def cloud(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cloud]:
     """A cloud whose stack tells an address and a topic, and runs a matrix each ten minutes, which are six seconds."""
     given = {
         "NotifyTopicArn": TOPIC, "NotifyEmail": "me@example.org",
-        "Schedule": "rate(10 minutes)", "ScheduledMatrix": KEY,
+        "Schedule": "rate(10 minutes)", "ScheduledMatrix": "nightly",
     }  # fmt: skip
     parameters = [f"--parameter={name}={value}" for name, value in given.items()]
     with start_cloud(tmp_path_factory.mktemp("cloud"), *parameters) as started:
@@ -106,19 +107,20 @@ def test_a_run_that_is_only_planned_says_so(cloud: Cloud, inbox: Inbox):
 
 
 def run_of_schedule(cloud: Cloud, beside: set[str]) -> Run:
-    """The next run that the schedule starts, none of these, at its end; the schedule finds no matrix for another."""
+    """The next planned run that the schedule starts, none of these, at its end; it finds no matrix for another."""
+    s3, bucket = cloud.client("s3"), cloud.output("BucketName")
 
-    def new() -> list[dict]:
-        states = cloud.client("stepfunctions")
-        found = states.list_executions(stateMachineArn=cloud.output("StateMachineArn"))["executions"]
-        return [each for each in found if each["name"].startswith("nightly-2") and each["name"] not in beside]
+    def new() -> list[str]:
+        found = s3.list_objects_v2(Bucket=bucket, Prefix=f"runs/{SCHEDULED}").get("Contents", [])
+        planned = {key["Key"].split("/")[1] for key in found if key["Key"].endswith("/plan.json")}
+        return sorted(planned - beside)
 
-    place = {"Bucket": cloud.output("BucketName"), "Key": KEY}
-    cloud.client("s3").put_object(**place, Body=json.dumps(nightly(cloud)).encode())
+    s3.put_object(Bucket=bucket, Key=KEY, Body=json.dumps(nightly(cloud)).encode())
     until(new, "the schedule to start a run")
-    cloud.client("s3").delete_object(**place)
-    [execution] = new()
-    run = Run(cloud, execution["name"], execution["executionArn"])
+    s3.delete_object(Bucket=bucket, Key=KEY)
+    [name] = new()
+    machine = cloud.output("StateMachineArn")
+    run = Run(cloud, name, f"{machine.replace(':stateMachine:', ':execution:')}:{name}")
     run.wait()
     assert run.status == "SUCCEEDED", run.describe()
     return run
@@ -172,7 +174,7 @@ def test_a_run_is_compared_with_the_baseline_of_the_bucket_and_says_what_would_h
 def test_no_right_was_missing(cloud: Cloud, inbox: Inbox):
     """The last test of the module: the deployed policies were enforced in all that came before."""
     decisions = [json.loads(line) for line in (cloud.folder / "iam-decisions.jsonl").read_text().splitlines()]
-    roles = ("StartScheduledRunRole", "NotifyRole", "AnalyseRunRole")
+    roles = ("ScheduleRole", "PlanMatrixRole", "NotifyRole", "AnalyseRunRole")
     ours = [each for each in decisions if any(role in each["role"] for role in roles)]
 
     calls = {

@@ -3,7 +3,7 @@
 import pytest
 from judge.template import ROOT, our_resources, yaml_template
 
-ALARMS = ("ReapFailedAlarm", "ReapMissingAlarm", "ScheduledRunAlarm", "RunFailedAlarm")
+ALARMS = ("ReapFailedAlarm", "ReapMissingAlarm", "RunFailedAlarm")
 
 
 @pytest.fixture
@@ -55,17 +55,16 @@ def test_alarms_watch_metrics_that_lambda_emits_for_the_sweeper(resources):
     # Errors and Invocations have the dimension FunctionName (Lambda guide, "Types of metrics for Lambda functions").
     watched = {
         name: (resources[name]["Properties"]["Namespace"], resources[name]["Properties"]["MetricName"])
-        for name in ALARMS[:3]
+        for name in ALARMS[:2]
     }
 
     assert watched == {
         "ReapFailedAlarm": ("AWS/Lambda", "Errors"), "ReapMissingAlarm": ("AWS/Lambda", "Invocations"),
-        "ScheduledRunAlarm": ("AWS/Lambda", "Errors"),
     }  # fmt: skip
     for name in watched:
         [dimension] = resources[name]["Properties"]["Dimensions"]
         assert dimension["Name"] == "FunctionName"
-        assert ("StartScheduledRunFunction" if name == "ScheduledRunAlarm" else "ReapFunction") in dimension["Value"]
+        assert "ReapFunction" in dimension["Value"]
 
 
 def test_no_alarm_cries_before_there_are_data_and_the_silence_of_the_sweeper_is_told(resources):

@@ -14,6 +14,7 @@ from support.partitions import regions
 from aws.ec2 import instances
 from aws.fleet import launching
 from local.corrections.yaml_template import load
+from matrix.terms.keys import RUN_PATTERN
 
 DOCUMENT = load(TEMPLATE.read_text())
 RESOURCES = DOCUMENT["Resources"]
@@ -137,32 +138,40 @@ def test_a_network_that_is_given_in_part_is_refused_at_deployment():
 
 
 def test_a_schedule_without_a_matrix_or_a_matrix_without_a_schedule_is_refused_at_deployment():
-    whole = {"Schedule": "rate(1 day)", "ScheduledMatrix": "schedules/nightly.json"}
+    whole = {"Schedule": "rate(1 day)", "ScheduledMatrix": "nightly"}
 
     assert refused(**whole) == []
     for part, value in whole.items():
         assert refused(**{part: value}) == ["Give both Schedule and ScheduledMatrix, or neither"]
 
 
-def test_without_a_schedule_nothing_of_it_is_made_and_with_one_it_calls_only_its_function():
+def test_without_a_schedule_nothing_of_it_is_made_and_with_one_it_starts_only_the_state_machine():
     own, made = our_resources("own"), our_resources("yours")
     target = made["RunSchedule"]["Properties"]["Target"]
     [right] = made["ScheduleRole"]["Properties"]["Policies"][0]["PolicyDocument"]["Statement"]
 
     assert [name for name in own if "Schedule" in name and not name.startswith("ReapFunction")] == []
-    assert target["Arn"] == right["Resource"]
-    assert "StartScheduledRunFunction" in target["Arn"]
-    assert json.loads(target["Input"]) == {"scheduledTime": "<aws.scheduler.scheduled-time>"}
+    request = json.loads(target["Input"])
+    assert (right["Action"], right["Resource"]) == ("states:StartExecution", request["StateMachineArn"])
+    assert target["Arn"] == "arn:aws:scheduler:::aws-sdk:sfn:startExecution"
+    assert json.loads(request["Input"]) == {
+        "scheduled": {"matrix": "nightly", "at": "<aws.scheduler.scheduled-time>", "baseline": "nightly"}
+    }
     assert made["RunSchedule"]["Properties"]["ScheduleExpressionTimezone"] == "Europe/Berlin"
 
 
-def test_a_schedule_may_read_its_matrix_and_no_other_document():
-    statements = our_resources("yours")["StartScheduledRunRole"]["Properties"]["Policies"][0]["PolicyDocument"][
-        "Statement"
+def test_a_scheduled_run_has_a_name_for_each_delivery_that_is_one_of_a_run_and_of_an_execution():
+    request = json.loads(our_resources("yours")["RunSchedule"]["Properties"]["Target"]["Input"])
+    longest = re.search(r"\{0,(\d+)\}", DOCUMENT["Parameters"]["ScheduledMatrix"]["AllowedPattern"])
+    assert longest
+    names = [
+        request["Name"].replace("nightly", "n" * (1 + int(longest[1]))).replace("<aws.scheduler.execution-id>", each)
+        # As AWS's guide has one, and as long as a UUID.
+        for each in ("d32c5kddcf5bb8c3", "28ae6f0b-5e5c-4a1d-9b0e-d32c5kddcf5b")
     ]
-    [read] = [each for each in statements if each["Action"] == "s3:GetObject"]
 
-    assert read["Resource"].endswith("/schedules/nightly.json")
+    assert len({*names}) == 2
+    assert [name for name in names if not re.fullmatch(RUN_PATTERN, name)] == []
 
 
 def test_the_template_is_yaml_that_cloudformation_reads_by_itself():

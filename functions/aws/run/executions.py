@@ -1,10 +1,19 @@
 """Executions of the state machine: their status, and the ARN of another run's execution."""
 
+from dataclasses import dataclass
+
 from aws.stack.clients import client, listed
 
 # Step Functions is eventually consistent: an execution that it does not know counts as new while its run is younger.
 # https://docs.aws.amazon.com/step-functions/latest/apireference/API_DescribeExecution.html
 UNHEARD_OF_S = 600.0
+
+
+@dataclass(frozen=True)
+class Execution:
+    arn: str
+    name: str
+    status: str
 
 
 def status(arn: str) -> str | None:
@@ -32,15 +41,21 @@ def running(machine: str) -> list[str]:
     return [execution["name"] for execution in found]
 
 
-def start(machine: str, run: str, matrix: str) -> bool:
-    """Start a run; return False if a run of this name exists, because an event may be delivered twice.
+def before(arn: str, prefix: str) -> list[Execution]:
+    """Return the executions with such names that started before this one, newest first, of the last 90 days.
 
-    For a running execution with the same input, StartExecution succeeds again; for an ended one it raises
-    ExecutionAlreadyExists (API reference, StartExecution).
+    Of the same state machine. ListExecutions sorts them so, and may not list this one yet.
     """
-    states = client("stepfunctions")
-    try:
-        states.start_execution(stateMachineArn=machine, name=run, input=matrix)
-    except states.exceptions.ExecutionAlreadyExists:
-        return False
-    return True
+    machine = arn.rpartition(":")[0].replace(":execution:", ":stateMachine:")
+    found = [
+        Execution(execution["executionArn"], execution["name"], execution["status"])
+        for execution in listed("stepfunctions", "list_executions", "executions", stateMachineArn=machine)
+        if execution["name"].startswith(prefix)
+    ]
+    arns = [execution.arn for execution in found]
+    return found[arns.index(arn) + 1 :] if arn in arns else found
+
+
+def given(arn: str) -> str:
+    """Return the input of an execution."""
+    return str(client("stepfunctions").describe_execution(executionArn=arn)["input"])

@@ -23,7 +23,7 @@ ENDS = {
     "ABORTED": "was stopped",
 }
 # Nothing is made by a run that ended with these.
-BEFORE_ANYTHING = ("InvalidMatrix", "QuotaExceeded", "NotGranted", "PlanDiffers")
+BEFORE_ANYTHING = ("InvalidMatrix", "ScheduleRefused", "QuotaExceeded", "NotGranted", "PlanDiffers")
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ class OverBudget(StorageMatrixError):
 
 
 class ScheduleRefused(StorageMatrixError):
-    """A scheduled run is not started."""
+    """A scheduled run measures nothing: its matrix is missing or unlimited, or the one before still runs."""
 
 
 class DeadlinePassed(StorageMatrixError):
