@@ -26,10 +26,6 @@ ARTIFACTS = "storage-matrix-local-artifacts"
 # A constant date, so that the same code gives the same archive and the same folder on disk.
 ZIP_DATE = (1980, 1, 1, 0, 0, 0)
 
-DASHBOARD = "DashboardUrl"
-# In the working folder (cli/target/workdir.py).
-CONSOLE_PAGE = "console.html"
-
 
 class DeployError(RuntimeError):
     """The template cannot be deployed; the message has the place and the reason."""
@@ -46,7 +42,7 @@ class Deployment:
         self._operator = operator
         self._uploaded: dict[Path, dict[str, str]] = {}
 
-    def run(self, stack: str, workdir: Path, given: Mapping[str, str] | None = None) -> dict[str, str]:
+    def run(self, stack: str, given: Mapping[str, str] | None = None) -> dict[str, str]:
         """Create the stack with the `given` parameters and those of this machine; return its outputs.
 
         Raises DeployError.
@@ -62,12 +58,7 @@ class Deployment:
         parameters = [
             {"ParameterKey": name, "ParameterValue": value} for name, value in wanted.items() if name in declared
         ]
-        outputs = self._create(stack, template, parameters)
-        if DASHBOARD in outputs:
-            # The local cloud has no CloudWatch console, so link to our own (cli/console/opening.py). The stack's own
-            # output stays, because `matrix verify` compares the deployed template with the tree.
-            outputs[DASHBOARD] = (workdir / CONSOLE_PAGE).as_uri()
-        return outputs
+        return self._create(stack, template, parameters)
 
     def _create(self, stack: str, template: dict[str, Any], parameters: list[dict[str, str]]) -> dict[str, str]:
         cloudformation = self._operator.client("cloudformation")

@@ -110,7 +110,7 @@ class Cloud:
         outputs: dict[str, str] = {}
         if self.options.template is not None:
             deployment = Deployment(self.options.template.resolve(), operator, self._runtime.expect)
-            outputs = deployment.run(self.options.stack, self._workdir, dict(self.options.parameters))
+            outputs = deployment.run(self.options.stack, dict(self.options.parameters))
         self._keeper.begin(outputs)
         pid, started = _this_process()
         self.description = {

@@ -46,7 +46,7 @@ ENVIRONMENT = {
     "INSTANCE_ROLE_ARN": "arn:aws:iam::123456789012:role/fleet", "MULTI_AZ_CIDR": "10.0.0.0/16",
     "FILE_SYSTEM_SECURITY_GROUP_ID": "sg-1", "LAUNCH_TEMPLATE_ID": "lt-1", "AWS_REGION": "us-east-1",
     "AWS_DEFAULT_REGION": "us-east-1", "AWS_ACCESS_KEY_ID": "testing", "AWS_SECRET_ACCESS_KEY": "testing",
-    "POWERTOOLS_SERVICE_NAME": "bench", "POWERTOOLS_METRICS_NAMESPACE": "bench",
+    "POWERTOOLS_SERVICE_NAME": "bench",
     "STATE_MACHINE_ARN": "arn:aws:states:us-east-1:123456789012:stateMachine:storage-matrix-run",
     "AGENT_ROOT": str(Path(__file__).parents[2] / "agent"), "AGENT_CLIENT": str(carry.MADE),
     "POWERTOOLS_LOG_LEVEL": "CRITICAL",

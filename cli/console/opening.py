@@ -166,7 +166,7 @@ def _leading_there(page: Path, address: str) -> Iterator[None]:
         close(page, address)
 
 
-# --- `.local/console.html` leads to the console, and the output DashboardUrl of the local stack leads to it -----------
+# --- `.local/console.html` leads to the console ----------------------------------------------------------------------
 
 PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Storage Matrix</title>{forward}
 <p>{words}</p></html>

@@ -11,7 +11,7 @@ def workdir() -> Path:
     return Path(os.environ.get("MATRIX_WORKDIR", ".local"))
 
 
-# Leads to the console if one runs; the local stack's output DashboardUrl points to it.
+# Leads to the console if one runs.
 CONSOLE_PAGE = "console.html"
 
 

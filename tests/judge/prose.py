@@ -436,10 +436,6 @@ PLAIN = r"[^\s<>{}\[\]?*\"#%\\^|~`$&,;:/\x00-\x1f\x7f-\x9f\ufffe\uffff\ud800-\ud
 START_EXECUTION = "step-functions/latest/apireference/API_StartExecution.html"
 named("StateMachineName", PLAIN, "AWS::StepFunctions::StateMachine", source=START_EXECUTION)
 named("name", PLAIN, "stepfunctions:StartExecution", "stepfunctions:CreateStateMachine", source=START_EXECUTION)
-named(
-    "DashboardName", r"[A-Za-z0-9_-]{1,255}", "AWS::CloudWatch::Dashboard",
-    source="AmazonCloudWatch/latest/APIReference/API_PutDashboard.html",
-)  # fmt: skip
 
 
 @rule("stepfunctions:StartExecution", source="step-functions/latest/dg/service-quotas.html")
@@ -484,25 +480,6 @@ def patterns_have_lists(properties: dict[str, Any]) -> Iterator[str]:
         yield from judged(properties["EventPattern"], "EventPattern")
     elif "ScheduleExpression" not in properties:
         yield "EventPattern: neither a pattern nor a schedule"
-
-
-@rule(
-    "AWS::CloudWatch::Dashboard", source="AmazonCloudWatch/latest/APIReference/CloudWatch-Dashboard-Body-Structure.html"
-)
-def dashboards_are_json_on_a_grid_of_24_columns(properties: dict[str, Any]) -> Iterator[str]:
-    """At most 500 widgets, x from 0 to 23, widths from 1 to 24, heights from 1 to 1,000."""
-    try:
-        body = json.loads(properties["DashboardBody"])
-    except ValueError as err:
-        yield f"DashboardBody: is not JSON: {err}"
-        return
-    widgets = body.get("widgets", [])
-    if len(widgets) > 500:
-        yield f"DashboardBody: {len(widgets)} widgets are more than 500"
-    for index, widget in enumerate(widgets):
-        x, width, height = widget.get("x", 0), widget.get("width", 6), widget.get("height", 6)
-        if not (0 <= x <= 23 and 1 <= width <= 24 and 1 <= height <= 1_000):
-            yield f"DashboardBody.widgets[{index}]: does not fit the grid"
 
 
 # ======== File systems ========

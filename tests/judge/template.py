@@ -81,7 +81,6 @@ Validator = validators.extend(
 # Which calls CloudFormation makes of a resource's properties, with the names that differ; others differ in case only.
 CALLS: dict[str, tuple[str, str, dict[str, str]]] = {
     "AWS::CloudWatch::Alarm": ("cloudwatch", "PutMetricAlarm", {}),
-    "AWS::CloudWatch::Dashboard": ("cloudwatch", "PutDashboard", {}),
     "AWS::DynamoDB::Table": ("dynamodb", "CreateTable", {}),
     "AWS::EC2::LaunchTemplate": ("ec2", "CreateLaunchTemplate", {}),
     "AWS::EC2::Route": ("ec2", "CreateRoute", {}),

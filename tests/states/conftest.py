@@ -181,7 +181,6 @@ def _make_stack() -> dict[str, str]:
         "AGENT_ROOT": str(Path(__file__).parents[2] / "agent"),
         "AGENT_CLIENT": str(carry.MADE),
         "POWERTOOLS_SERVICE_NAME": "test",
-        "POWERTOOLS_METRICS_NAMESPACE": "StorageMatrix/test",
     }
 
 

@@ -3,7 +3,6 @@
 from typing import Any
 
 import pytest
-from support.dashboard import emitted, shown
 from support.disturbance import Window
 from support.runs import Cloud, Run, matrix
 
@@ -102,15 +101,3 @@ def test_it_is_said_what_no_emulated_storage_shows(run: Run) -> None:
 
     assert {"code": "not-of-aws"} in said["unseen"]
     assert not said["is_provisional"]
-
-
-def test_what_the_functions_log_for_cloudwatch_is_what_the_dashboard_shows(run: Run) -> None:
-    lines = [line for path in (run.cloud.folder / "logs").glob("*AnalyseCell*.log") for line in path.open()]
-    logs = "".join(line for line in lines if f'"{run.name}"' in line)
-    ours = {one for one in shown() if not one.namespace.startswith("AWS/")}
-
-    found = emitted(logs)
-
-    assert {name for _, name, _ in found} == {"CellsMeasured", "CellTime"}
-    assert {(name, dimensions) for _, name, dimensions in found} <= {(one.name, one.dimensions) for one in ours}
-    assert len({namespace for namespace, _, _ in found}) == 1

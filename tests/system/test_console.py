@@ -92,9 +92,9 @@ def test_a_run_is_watched_from_its_plan_to_its_report(cloud, chromium, tmp_path)
 
     with started(cloud, tmp_path, asked, "watched") as command, opened(chromium, command.address) as console:
         page = console.page
-        # The stack's output leads there, too.
+        # The page in the working folder leads there, too.
         led = chromium.new_page()
-        led.goto(cloud.output("DashboardUrl"))
+        led.goto((cloud.folder / "console.html").as_uri())
         expect(led.locator("#run")).to_have_text("watched", timeout=PATIENCE_MS)
         led.close()
         expect(page.locator("td.planned, td.going").first).to_be_visible(timeout=PATIENCE_MS)

@@ -75,8 +75,6 @@ def test_an_instance_that_dies_fails_its_cell_by_name_and_the_next_cell_is_measu
     assert "Record failed cell" in run.states()
     assert run.left_behind() == {}
     of_run = [line for line in logged(cloud) if line.get("run") == run.name]
-    ended = {line["cell"]: line["storage_type"] for line in of_run if "CellTime" in line}
-    assert ended == {dead["id"]: "ebs", alive["id"]: "ebs"}
     of_errors = {(line["cell"], line["error"]["name"]) for line in of_run if line.get("level") == "ERROR"}
     assert {(dead["id"], "InstanceDied")} == of_errors
     # Only sweeps, of all runs or of images that other tests of this cloud have baked, are about no run.

@@ -6,8 +6,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Literal
 
-from aws_lambda_powertools import Logger, Metrics
-from aws_lambda_powertools.metrics import MetricUnit
+from aws_lambda_powertools import Logger
 from botocore.exceptions import BotoCoreError, ClientError
 
 from aws.records import bucket, table
@@ -37,7 +36,6 @@ from matrix.terms.sentences import of_fleet
 GETS_AT_ONCE = 16
 # Texts that are fetched before they are wanted, of up to 20 MB each.
 AHEAD = 2 * GETS_AT_ONCE
-METRIC_NAMES = {"measured": "CellsMeasured", "failed": "CellsFailed", "skipped": "CellsSkipped"}
 
 
 @dataclass(frozen=True)
@@ -235,7 +233,6 @@ def write_result(cell: PlanCell, uploads: Uploads, files: Sequence[SampleFile], 
     except (BotoCoreError, ClientError):
         # The result is valid. The cell's worst case stays reserved, which errs on the safe side.
         Logger().exception("the budget of %s is not settled", cell["id"])
-    count_cell(run, cell, result["state"], actual_s)
 
 
 def _find_bottleneck(run: str, cell: PlanCell, files: Sequence[SampleFile], result: ResultDocument) -> None:
@@ -256,19 +253,3 @@ def write_skipped(run: str, cell: PlanCell, skip: Failure) -> None:
     bucket.put(Board.of_cell(run, cell["id"]).result, result)
     table.set_cell(run, cell["id"], "skipped", error=skip, finished_at=now())
     rows.record(run, cell, result)
-    count_cell(run, cell, "skipped", None)
-
-
-def count_cell(run: str, cell: PlanCell, state: str, actual_s: float | None) -> None:
-    """Count a cell as `measured`, `failed` or `skipped`, and its seconds from launch to result if it ran.
-
-    Run, cell and type of storage are keys of the line and not dimensions: each value of a dimension is a metric that
-    costs money, while Logs Insights groups by keys for the price of a query.
-    """
-    metrics = Metrics()
-    for name, value in (("run", run), ("cell", cell["id"]), ("storage_type", cell["storage"]["type"])):
-        metrics.add_metadata(name, value)
-    metrics.add_metric(METRIC_NAMES[state], MetricUnit.Count, 1)
-    if actual_s is not None:
-        metrics.add_metric("CellTime", MetricUnit.Seconds, actual_s)
-    metrics.flush_metrics()
