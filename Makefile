@@ -142,7 +142,7 @@ snapshots: $(VENV)/.dev  ## Write tests/sentences.md: all sentences that the pro
 	@PYTHONPATH=functions:tests $(BIN)/python tests/test_sentences.py
 
 published: install  ## Write docs/published.csv and docs/published.md: which matrix measures each published row again
-	@PYTHONPATH=functions $(BIN)/python tools/published_rows.py events docs
+	@PYTHONPATH=functions $(BIN)/python tools/published_rows.py events/published docs
 
 instances: $(VENV)/.dev  ## Write what EC2 says of each instance type, limits to EBS and disks, from moto's copy (PRICES=FILE for prices)
 	@PYTHONPATH=functions:tests $(BIN)/python -m support.instance_tables $(PRICES)

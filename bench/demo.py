@@ -87,7 +87,7 @@ def figures(folder: Path, began: float, ended: float) -> Iterator[tuple[str, str
 def main() -> int:
     """Run the matrix and print a line for each figure."""
     parser = argparse.ArgumentParser(prog="python -m bench.demo", description=__doc__)
-    parser.add_argument("matrix", nargs="?", type=Path, default=ROOT / "events" / "local-demo.json")
+    parser.add_argument("matrix", nargs="?", type=Path, default=ROOT / "events/local/first.json")
     matrix = parser.parse_args().matrix.resolve()
     # Become the parent of processes whose own parent has ended, so that their processor time counts here.
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)

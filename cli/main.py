@@ -23,7 +23,7 @@ from cli.target import documents, known_runs
 
 # What one wants to do, with an example, and the commands for it; of `matrix --help`.
 GROUPS = {
-    "Start": ("matrix run events/local-demo.json --local", ("demo", "new", "plan", "verify", "run")),
+    "Start": ("matrix run events/local/first.json --local", ("demo", "new", "plan", "verify", "run")),
     "Watch": ("matrix watch latest", ("watch", "logs", "stop", "runs")),
     "Read": (
         "matrix results latest",

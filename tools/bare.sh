@@ -145,13 +145,13 @@ wheel='
   cd ~/elsewhere
   PATH=$HOME/empty/bin:$PATH
   matrix --help >/dev/null
-  matrix plan ~/storage-matrix/events/efs-zero-byte.json
+  matrix plan ~/storage-matrix/events/published/efs-zero-byte.json
   matrix import-published
   matrix report published-yocto
   matrix results published-yocto
-  if matrix run ~/storage-matrix/events/local-demo.json --local; then exit 1; fi
+  if matrix run ~/storage-matrix/events/local/first.json --local; then exit 1; fi
   ~/storage-matrix/.venv/bin/uv pip install --quiet --system-certs --python ~/empty/bin/python "$(echo ~/wheels/*.whl)[local]"
-  matrix run ~/storage-matrix/events/local-demo.json --local'
+  matrix run ~/storage-matrix/events/local/first.json --local'
 declare -A commands=([demo]='make demo' [test]='make test' [ci]='CI=true .ci/run' [wheel]=$wheel)
 
 # left ROOT HOME: what a step has left in the temporary and the home folder, beside the caches of pip and uv

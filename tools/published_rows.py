@@ -34,10 +34,10 @@ REASONS: dict[tuple[str, str], str] = {
 COLUMNS = ("source", "row", "published", "state", "matrix", "point", "not_comparable", "differs", "reason")
 HEAD = """# The published rows, and what measures them again
 
-[published.csv](published.csv) lists each row of the eleven published benchmarks: the matrix in `events/` and the test
-point that measure it again, or why none does. `not_comparable` says why the two figures may not be compared, even if
-ours is measured on AWS; `differs` says what a reader must bear in mind. `matrix results RUN --published` says the same
-for your run. `make published` writes both files.
+[published.csv](published.csv) lists each row of the eleven published benchmarks: the matrix in `events/published/` and
+the test point that measure it again, or why none does. `not_comparable` says why two figures may not be compared, even
+if ours is measured on AWS; `differs` says what a reader must bear in mind. `matrix results RUN --published` says the
+same for your run. `make published` writes both files.
 """
 
 
@@ -153,8 +153,8 @@ def write(folder: Path, all_rows: Sequence[Row]) -> None:
 
 
 def plans_of(folder: Path) -> dict[str, PlanDocument]:
-    """Return the plans of the matrices in a folder that are meant for AWS."""
-    matrices = sorted(path for path in folder.glob("*.json") if not path.stem.startswith("local-"))
+    """Return the plans of the matrices in a folder."""
+    matrices = sorted(folder.glob("*.json"))
     return {path.stem: plan(read_matrix(path.read_text(encoding="utf-8"))).to_document() for path in matrices}
 
 

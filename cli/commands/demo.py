@@ -16,7 +16,7 @@ from cli.console import opening
 from cli.messages import terminal
 from cli.messages.errors import CommandError
 
-EVENTS = Path(__file__).parents[2] / "events"
+MATRIX = Path(__file__).parents[2] / "events/local/demo.json"
 PUBLISHED = f"{PREFIX}-yocto"
 
 
@@ -31,7 +31,7 @@ def demo() -> None:
     """
     try:
         with _own_group(), opening.before_waiting(_say_more):
-            run(EVENTS / "demo.json", local=True, web=True)
+            run(MATRIX, local=True, web=True)
     except CommandError as error:
         if "matrix " in f"{error.message} {error.advice}":
             _say_activation(terminal.stderr(), "The commands below need first: ")

@@ -46,7 +46,7 @@ def plan(
     Every mistake in the matrix is listed at once, each with its fix. The exit code is then 2, as it is if budgetUsd is
     below the expected cost.
 
-    Example: matrix plan events/local-demo.json
+    Example: matrix plan events/local/first.json
     """
     format_ = options.chosen_format(format_, as_json=as_json)
     if format_ is Format.CSV and region != ALL_REGIONS:

@@ -110,7 +110,7 @@ def _show_published(summary: SummaryDocument, format_: Format) -> None:
         for source in dict.fromkeys(row["source"] for row in rows):
             console.print(f"Source: {source}")
     else:
-        none = f"no figure of run {summary['run']} has a published counterpart; the matrices in events/ have some"
+        none = f"no figure of run {summary['run']} has a published counterpart; those of events/published/ have"
         terminal.stdout().print(none)
 
 

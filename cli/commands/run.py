@@ -71,7 +71,7 @@ def run(
     Exit codes: 0 every cell measured, 1 some failed, 2 the matrix has mistakes, 3 interrupted, 4 every cell measured,
     but for some workload, point and fleet no storage reaches the matrix's objective.
 
-    Example: matrix run events/local-demo.json --local
+    Example: matrix run events/local/first.json --local
     """
     place = Place(local, stack, region)
     if name is not None and not re.fullmatch(RUN_PATTERN, name):

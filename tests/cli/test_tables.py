@@ -58,7 +58,7 @@ def test_no_command_drops_breaks_or_cuts_a_name_a_price_or_a_mark(tables, width,
         ("results", "published-yocto", "--published"),
         ("compare", "published-yocto", "published-yocto-2023-08", "--all"),
         ("history", cell),
-        ("plan", str(ROOT / "events" / "local-demo.json"), "--all"),
+        ("plan", str(ROOT / "events/local/first.json"), "--all"),
         ("import-fio", "fio.json"),
     ):
         before = len(tables)

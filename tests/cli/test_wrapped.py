@@ -38,7 +38,7 @@ def test_a_pipe_keeps_a_line_in_one_line():
     "arguments",
     [
         ("results", "published-yocto", "--all"),
-        ("plan", str(ROOT / "events" / "local-demo-fio.json"), "--all"),
+        ("plan", str(ROOT / "events/local/first.json"), "--all"),
         ("plan", "no-such-matrix-in-a-folder.json"),
     ],
 )

@@ -1,9 +1,11 @@
 """What belongs to one type stands in its module: how many files a new storage or workload touches."""
 
+import json
 from importlib import import_module
 from pathlib import Path
 
 import pytest
+from support.matrices import EVENTS
 
 from agent.workloads import WorkloadModule
 from aws.storages.clouds import STORAGES
@@ -13,6 +15,7 @@ from matrix.storages.base import Storage
 from matrix.storages.models import MODELS
 
 ROOT = Path(__file__).parents[2]
+SHIPPED = [json.loads(path.read_text(encoding="utf-8")) for path in EVENTS]
 
 
 def _lacking(model: object, protocol: type) -> list[str]:
@@ -47,3 +50,15 @@ def test_a_workload_has_all_that_its_contracts_ask_for(kind):
     assert (ROOT / module).is_file(), f"write {module}"
     lacking = _lacking(import_module(f"agent.workloads.{_package(kind)}"), WorkloadModule)
     assert not lacking, f"write {', '.join(lacking)} in {module}"
+
+
+@pytest.mark.parametrize(
+    ("part", "kind"), [("storage", kind) for kind in MODELS] + [("workload", kind) for kind in WORKLOADS]
+)
+def test_a_matrix_in_events_has_each_storage_and_each_workload(part, kind):
+    shipped = [each for matrix in SHIPPED for each in matrix[part]]
+    included = [row[part] for matrix in SHIPPED for row in matrix.get("include", [])]
+
+    assert any(each["type"] == kind for each in shipped + included), (
+        f"add {kind} to a matrix of events/ or events/local/"
+    )

@@ -326,7 +326,7 @@ def test_a_service_that_cannot_be_asked_for_copies_is_named_in_the_receipt(plann
 
 # --- quotas and prices ---
 
-PUBLISHED_BUILDS = Path(__file__).parents[2] / "events/yocto-builds.json"
+PUBLISHED_BUILDS = Path(__file__).parents[2] / "events/published/yocto-builds.json"
 
 
 class Quotas:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import boto3
 import pytest
+from support.matrices import EVENTS, event_id
 from support.tiers import first_is_quick
 
 import launch_fleet
@@ -22,9 +23,7 @@ from matrix.run.job import USER_DATA_MAX_BYTES, user_data
 from matrix.terms.keys import booted_image_key
 from matrix.terms.problems import InvalidMatrix
 
-ROOT = Path(__file__).parents[2]
 SHELLCHECK = Path(sys.executable).with_name("shellcheck")
-SCENARIOS = sorted((ROOT / "events").glob("*.json"))
 EXECUTION = "arn:aws:states:us-east-1:123456789012:execution:storage-matrix-run:"
 SMALL = {
     "name": "small",
@@ -99,7 +98,7 @@ def run(matrix, context, name="run"):
     return plan
 
 
-@pytest.mark.parametrize("scenario", first_is_quick(SCENARIOS), ids=lambda path: path.stem)
+@pytest.mark.parametrize("scenario", first_is_quick(EVENTS), ids=event_id)
 def test_the_user_data_of_every_scenario_fits_and_is_a_sound_script(scenario, scripts, stack, context, tmp_path):
     plan = run(with_owned_volumes(json.loads(scenario.read_text()), stack), context)
 

@@ -1,4 +1,4 @@
-"""The example events of the functions, which `sam local invoke --event` takes too, and plans of the example matrix."""
+"""The example event of Plan matrix, and plans of its matrix."""
 
 import json
 from pathlib import Path
@@ -11,7 +11,7 @@ from aws.records import bucket
 from matrix.terms.problems import InvalidMatrix, Problem
 
 RUN = "builds-1"
-EVENTS = Path(__file__).parents[2] / "events" / "functions"
+EVENTS = Path(__file__).parent
 
 
 def load_event(name: str) -> dict[str, Any]:

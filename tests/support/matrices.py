@@ -1,11 +1,14 @@
 """Matrices for tests: the smallest valid one, and changes to it."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 from matrix.check.read import CheckedMatrix, read_matrix
 from matrix.terms.problems import InvalidMatrix
 
+# The shipped matrices.
+EVENTS = sorted((Path(__file__).parents[2] / "events").rglob("*.json"))
 EBS = {"type": "ebs", "volumeType": "gp3", "sizeGiB": 200}
 EFS = {"type": "efs"}
 FSX = {"type": "fsx-openzfs", "storageCapacityGiB": 1024, "throughputCapacityMBps": 4096, "iops": 20000}
@@ -27,6 +30,11 @@ THROUGHPUT = {"type": "instance-throughput", "size": "1GiB"}
 TRANSFER = {"type": "transfer", "tool": ["cp", "cp+parallel"]}
 YOCTO = {"type": "yocto", "image": "core-image-sato-sdk"}
 FLEET = {"instanceType": "m6i.large", "count": 1}
+
+
+def event_id(path: Path) -> str:
+    """A shipped matrix as the id of a test: those of one name are in different folders."""
+    return f"{path.parent.name}-{path.stem}"
 
 
 def document(**changes: Any) -> dict[str, Any]:

@@ -31,7 +31,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     """The folder in which the demo has run, and what it has printed."""
     folder = tmp_path_factory.mktemp("demo")
     record = {recording.VARIABLE: str(folder / RECORD)}
-    demo = json.loads((ROOT / "events" / "local-demo.json").read_text(encoding="utf-8"))
+    demo = json.loads((ROOT / "events/local/first.json").read_text(encoding="utf-8"))
     # Shorter steps and smaller fleets than a newcomer's: what they measure says nothing here.
     touch, dd = demo["workload"]
     fleet = [demo["fleet"][0] | {"count": [1, 2]}]

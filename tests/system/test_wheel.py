@@ -127,7 +127,7 @@ def test_without_the_local_cloud_its_commands_say_in_a_line_what_to_install(matr
     names = {path.name.partition("-")[0] for path in site_packages(environment).glob("*.dist-info")}
     assert names.isdisjoint({"moto", "flask", "docker", "aws_lambda_powertools", "antlr4_python3_runtime"})
 
-    event = str(site_packages(environment) / "storage_matrix/events/local-demo.json")
+    event = str(site_packages(environment) / "storage_matrix/events/local/first.json")
     for words in (("run", event, "--local"), ("demo",), ("local", "up")):
         ended = matrix(*words)
         assert ended.returncode == 2
@@ -139,7 +139,7 @@ def test_without_the_local_cloud_its_commands_say_in_a_line_what_to_install(matr
 def test_an_installed_command_runs_a_matrix_on_the_local_cloud(environment_with_local_cloud, elsewhere):
     package = site_packages(environment_with_local_cloud) / "storage_matrix"
     files_before = {path for path in package.rglob("*") if "__pycache__" not in path.parts}
-    demo = json.loads((package / "events/local-demo.json").read_text(encoding="utf-8"))
+    demo = json.loads((package / "events/local/first.json").read_text(encoding="utf-8"))
     # One instance instead of four: whether it runs is asked here, not how a fleet does.
     one_instance = {**demo, "fleet": [{"instanceType": "t3.medium", "count": 1}], "repetitions": 1}
     (elsewhere / "demo.json").write_text(json.dumps(one_instance))

@@ -1,4 +1,4 @@
-"""The published figures that the matrices in events/ reproduce, and the properties of a point that repeats each.
+"""The published figures that the matrices in events/published/ reproduce, and what a point needs to repeat each.
 
 The files in sources/ have the figures as their sources print them; known errors are noted beside the figure.
 """

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import jsonschema
 import pytest
+from support.matrices import EVENTS, event_id
 
 from matrix.check.read import read_matrix
 from matrix.check.schema import schema_text
 from matrix.plan.planning import plan
 
 ROOT = Path(__file__).parents[3]
-EVENTS = sorted((ROOT / "events").glob("*.json"))
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +28,7 @@ def test_the_schema_in_docs_is_that_of_the_models():
     assert kept == schema_text(), "run: PYTHONPATH=functions python -m matrix.check.schema > docs/matrix.schema.json"
 
 
-@pytest.mark.parametrize("path", EVENTS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", EVENTS, ids=event_id)
 def test_a_matrix_in_events_is_good_within_its_budget(path, schema):
     text = path.read_text(encoding="utf-8")
     checked = read_matrix(text)
@@ -53,7 +53,7 @@ def test_the_schema_tells_an_editor_what_is_wrong(bad, schema):
 
 
 def planned_cells(name):
-    return plan(read_matrix((ROOT / "events" / name).read_bytes())).to_document()["cells"]
+    return plan(read_matrix((ROOT / "events/published" / name).read_bytes())).to_document()["cells"]
 
 
 # tests/matrix/published/test_rows.py finds a point for each published row; it does not look at these amounts.

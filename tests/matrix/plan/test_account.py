@@ -21,7 +21,7 @@ def beyond(document, at_once=4):
 
 
 def test_the_published_builds_need_five_quotas_above_the_default_which_are_named_at_once():
-    document = plan(read_matrix((EVENTS / "yocto-builds.json").read_text())).to_document()
+    document = plan(read_matrix((EVENTS / "published/yocto-builds.json").read_text())).to_document()
 
     # Two storages at once: 2 x 200 instances of 16 vCPUs, with 120 and 220 GiB of gp3, 200 of io2 with 3,000 IOPS; or
     # one of FSx with 4,096 MB/s and another that is two of it.

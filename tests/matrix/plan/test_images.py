@@ -1,9 +1,7 @@
 """What is put on an image, what tells two images apart, and what baking does to a plan."""
 
-from pathlib import Path
-
 import pytest
-from support.matrices import BUILD, EBS, EFS, FSX, TOUCH, matrix
+from support.matrices import BUILD, EBS, EFS, EVENTS, FSX, TOUCH, event_id, matrix
 
 from agent import mounts, workloads
 from agent.programs import tools
@@ -13,7 +11,6 @@ from matrix.plan import images
 from matrix.plan.images import fingerprint
 from matrix.plan.planning import plan
 
-ROOT = Path(__file__).parents[3]
 # On every image of Amazon Linux 2023 and Ubuntu 22.04.
 EVERYWHERE = {"bash", "touch", "seq", "dd", "cp", "sync", "find", "blkid"}
 FIO = {"type": "fio", "rw": "randwrite", "size": "1G", "bs": "4k"}
@@ -48,10 +45,10 @@ def test_the_table_of_tools_names_what_a_mount_calls_for(storage, mount):
     assert mounts.tools(mount) - EVERYWHERE <= images.tools_of_cell(storage, TOUCH, [])
 
 
-FOR_AWS = sorted(path for path in (ROOT / "events").glob("*.json") if not path.stem.startswith("local-"))
+FOR_AWS = [path for path in EVENTS if path.parent.name != "local"]
 
 
-@pytest.mark.parametrize("event", FOR_AWS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("event", FOR_AWS, ids=event_id)
 def test_no_matrix_for_aws_depends_on_packages_that_amazon_linux_may_lack(event):
     document = plan(read_matrix(event.read_bytes())).to_document()
 

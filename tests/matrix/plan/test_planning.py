@@ -186,7 +186,7 @@ def test_a_build_takes_the_time_that_its_matrix_says_for_so_many_instances_or_su
 
 def test_the_plan_of_the_published_builds_takes_the_sources_own_durations():
     """The median over its shared storages of each size; its note marks a row that it got wrong."""
-    matrix_ = json.loads((ROOT / "events" / "yocto-builds.json").read_text())
+    matrix_ = json.loads((ROOT / "events/published" / "yocto-builds.json").read_text())
     published: dict[str, list[float]] = {}
     for cell in load("yocto-builds")["cells"]:
         if cell["percentiles_s"] and not cell.get("note"):
@@ -199,7 +199,7 @@ def test_the_plan_of_the_published_builds_takes_the_sources_own_durations():
 
 
 def test_the_published_builds_run_on_the_published_image_with_its_packages():
-    matrix_ = read_matrix((ROOT / "events" / "yocto-builds.json").read_bytes())
+    matrix_ = read_matrix((ROOT / "events/published" / "yocto-builds.json").read_bytes())
     [image] = plan(matrix_).to_document()["images"]
     recipe, published = image["recipe"], load("yocto-builds")["dockerfile"]
 

@@ -1,4 +1,4 @@
-"""Every published row is measured again by a matrix in events/, or has a reason; and what does not compare says so."""
+"""Every published row is measured again by a matrix of events/published/, or has a reason; the incomparable say so."""
 
 from functools import cache
 from pathlib import Path
@@ -33,7 +33,7 @@ REPOSITORY = Path(__file__).parents[3]
 
 @pytest.fixture(scope="module")
 def plans():
-    return plans_of(REPOSITORY / "events")
+    return plans_of(REPOSITORY / "events/published")
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 
 import jsonschema
 import pytest
-from support.matrices import matrix
+from support.matrices import EVENTS, event_id, matrix
 from support.runs_for_reports import build_run
 
 from agent import samples as agent_samples
@@ -32,7 +32,6 @@ from matrix.terms.errors import InvalidDocument
 ROOT = Path(__file__).parents[3]
 # Documents of a demo run of one cell, as they lay in the bucket.
 KEPT = Path(__file__).parent / "documents_of_a_run"
-EVENTS = sorted((ROOT / "events").glob("*.json"))
 SETTING = {"run": "r1", "mount": {"kind": "root"}, "bucket": "b", "environment": "aws", "now": 1000.0}
 
 
@@ -86,12 +85,12 @@ def test_a_document_of_an_earlier_run_is_still_read(path):
     assert known == document
 
 
-@pytest.mark.parametrize("path", EVENTS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", EVENTS, ids=event_id)
 def test_the_plan_of_each_example_fits(path):
     assert_fits(plan(matrix_of(path)).to_document(), "plan")
 
 
-@pytest.mark.parametrize("path", EVENTS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", EVENTS, ids=event_id)
 def test_the_jobs_of_each_example_fit(path):
     for cell in plan(matrix_of(path)).to_document()["cells"]:
         assert_fits(job.measuring_job(cell=cell, gate_margin_s=5.0, **SETTING), "job")
