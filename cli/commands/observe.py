@@ -1,4 +1,4 @@
-"""`matrix observe`: the usage of an existing volume or file system, and alternatives for that load."""
+"""`matrix observe`: the usage of an existing volume or file system."""
 
 import time
 from typing import TYPE_CHECKING, Annotated
@@ -36,8 +36,8 @@ def observe(
 ) -> None:
     """Show how an existing storage is used.
 
-    Throughput, IOPS, utilisation, queue and credits from CloudWatch; then which storages could serve that load, and
-    their cost per month. It only reads, and needs no stack.
+    Throughput, IOPS, utilisation, queue and credits from CloudWatch, and its cost per month. It only reads, and needs
+    no stack.
 
     Example: matrix observe vol-0123456789abcdef0 --days 14
     """

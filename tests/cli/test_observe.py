@@ -64,7 +64,7 @@ def busy_volume(account, later):
     return volume
 
 
-def test_a_volume_is_shown_with_its_limit_and_what_would_carry_it(matrix, busy_volume):
+def test_a_volume_is_shown_with_its_limit_and_its_cost(matrix, busy_volume):
     shown = matrix("observe", busy_volume, "--local")
 
     assert shown.exit_code == 0, shown.stderr
@@ -74,9 +74,7 @@ def test_a_volume_is_shown_with_its_limit_and_what_would_carry_it(matrix, busy_v
     assert throughput[2:] == ["25.0", "25.0", "125", "125", "125", "0.0833"]
     assert "█" in shown.stdout
     assert "125 MiB/s (limit)" in shown.stdout
-    assert (
-        "Cheapest that carries all that it did: EBS gp3 (100 GiB, 3000 IOPS, 125 MiB/s), $8.00 a month." in shown.stdout
-    )
+    assert "GiB written; $8.00." in shown.stdout
 
 
 def test_as_json_it_is_a_document(matrix, busy_volume):
@@ -84,7 +82,6 @@ def test_as_json_it_is_a_document(matrix, busy_volume):
 
     assert (shown["id"], shown["region"], shown["period_s"]) == (busy_volume, REGION, 60)
     assert shown["written_gib_month"] == pytest.approx(30 * 730 * 3_600 / 1_024, rel=0.01)
-    assert {"EBS gp3", "EFS elastic", "FSx OpenZFS"} <= {item["name"].partition(" (")[0] for item in shown["carriers"]}
 
 
 def test_an_efs_is_observed_with_what_it_keeps(matrix, account, later):
@@ -97,7 +94,6 @@ def test_an_efs_is_observed_with_what_it_keeps(matrix, account, later):
 
     assert f"{name}: EFS elastic" in shown.stdout
     assert "Throughput (MiB/s)" in shown.stdout
-    assert "EBS" not in shown.stdout
 
 
 @pytest.mark.parametrize(
@@ -165,8 +161,6 @@ def test_an_ontap_is_shown_with_what_its_servers_did(matrix, account, later, mon
     assert throughput[2] == "200"
     assert "Disk throughput of the server used" in shown.stdout
     assert "Clients" not in shown.stdout  # ONTAP does not count them
-    assert "FSx OpenZFS" in shown.stdout
-    assert "EBS" not in shown.stdout
 
 
 def test_another_kind_of_fsx_is_refused():

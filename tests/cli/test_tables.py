@@ -20,12 +20,8 @@ FIO = {"jobs": [{"jobname": "a-job-with-a-long-name", "job options": {"rw": "ran
 REAPED = {"deleted": [{"kind": "file-system", "id": "fs-0123456789abcdef0", "run": "local-demo-20261125-025017-eb"}]}
 METRIC = {"name": "Throughput", "unit": "MiB/s", "p50": 12.5, "p90": 12.5, "p99": 125.0, "worst": 125.0,
           "limit": 125.0, "hours_at_limit": 2.4, "over_time": [1.0, None]}  # fmt: skip
-CARRIER = {"name": "FSx OpenZFS (SINGLE_AZ_HA_2, 100 GiB, 640 MB/s, 3072 IOPS)", "iops": 3000, "mibps": 125.0,
-           "share_within": 0.951, "hours_over": 2.4,
-           "usd_month": {"expected": 11.4, "low": 8.0, "high": 99.0}}  # fmt: skip
 OBSERVED = {"id": "vol-1", "name": "EBS", "region": "eu-central-1", "begun": 0.0, "ended": 1.0, "metrics": [METRIC],
-            "read_gib_month": 1.0, "written_gib_month": 1.0, "usd_month": None, "carriers": [CARRIER],
-            "warnings": []}  # fmt: skip
+            "read_gib_month": 1.0, "written_gib_month": 1.0, "usd_month": None, "warnings": []}  # fmt: skip
 
 
 @pytest.fixture

@@ -124,23 +124,6 @@ class Need:
     fix: str
 
 
-MIB = 2**20
-
-
-@dataclass(frozen=True)
-class Demand:
-    """Capacity in GiB, operations per second and bytes per second that a storage must provide."""
-
-    gib: float
-    iops: float
-    bytes_per_s: float
-
-    @property
-    def mibps(self) -> float:
-        """MiB per second."""
-        return self.bytes_per_s / MIB
-
-
 @dataclass(frozen=True)
 class Quota:
     """A quota as Service Quotas names it.
@@ -339,14 +322,6 @@ class Storage(InputModel):
     def attached(self, instance_type: str) -> AttachedVolumes | None:
         """Return the volumes of a fleet's instance of this type, or of the storage's server. None: it has none."""
         return None
-
-    @classmethod
-    def fitting(cls, demand: Demand) -> Iterable["Storage"]:
-        """Return the configurations of the type that meet a demand most closely.
-
-        Includes configurations that meet it only while their credits last. Empty if the type cannot meet it.
-        """
-        return ()
 
     @property
     def price_queries(self) -> list[Query]:

@@ -8,7 +8,7 @@ from pydantic import Field, StringConstraints
 
 from matrix.fields import limits
 from matrix.fields.types import Rule
-from matrix.storages.base import AttachedVolumes, BlockTimes, CeilingWords, Demand, Storage, Traits, Words
+from matrix.storages.base import AttachedVolumes, BlockTimes, CeilingWords, Storage, Traits, Words
 from matrix.storages.metrics import (
     FIVE_MINUTES_S,
     MINUTE_S,
@@ -371,34 +371,6 @@ class EbsStorage(Storage):
         if self.volume_type == "io1":
             return [("ebs_io1_iops_month", self.iops or 0)]
         return io2_tiers(self.iops or 0) if self.volume_type == "io2" else []
-
-    @classmethod
-    def fitting(cls, demand: Demand) -> Iterator["EbsStorage"]:
-        """Yield gp3 and io2 provisioned for the demand, and gp2 and st1 of its size, whose speed depends on credits."""
-        # The IOPS that the throughput requires, and the size that the IOPS require: the ratios of the rules below.
-        for_throughput = math.ceil(demand.mibps / limits.GP3_MIBPS_PER_IOPS.value)
-        for volume_type, throughput in (("gp3", limits.GP3_THROUGHPUT_MIBPS), ("io2", None)):
-            span = limits.EBS_IOPS[volume_type]
-            iops = max(span.least, math.ceil(demand.iops), for_throughput)
-            mibps = max(throughput.least, math.ceil(demand.mibps)) if throughput else None
-            if iops > span.most or (throughput and mibps and mibps > throughput.most):
-                continue
-            size_gib = max(demand.gib, iops / limits.EBS_IOPS_PER_GIB[volume_type].value)
-            volume = cls._sized(volume_type, size_gib, iops=iops, throughputMiBps=mibps)
-            if volume and volume.bandwidth_bytes_per_s >= demand.bytes_per_s:
-                yield volume
-        for volume_type in ("gp2", "st1"):
-            if volume := cls._sized(volume_type, demand.gib):
-                yield volume
-
-    @classmethod
-    def _sized(cls, volume_type: str, size_gib: float, **provisioned: int | None) -> "EbsStorage | None":
-        """Return a volume of at least that size, None if the type has no volume so large."""
-        span = limits.EBS_SIZE_GIB[volume_type]
-        size = max(span.least, math.ceil(size_gib))
-        written = {name: value for name, value in provisioned.items() if value is not None}
-        fields = {"type": "ebs", "volumeType": volume_type, "sizeGiB": size, **written}
-        return cls.model_validate(fields) if size <= span.most else None
 
     @property
     def block_times(self) -> BlockTimes | None:

@@ -1,6 +1,5 @@
 """Amazon EFS: one file system that all instances of a cell mount."""
 
-import math
 from collections.abc import Iterator, Mapping
 from typing import Annotated, ClassVar, Literal
 
@@ -12,7 +11,6 @@ from matrix.storages.base import (
     FILE_SYSTEM_ID,
     BlockTimes,
     CeilingWords,
-    Demand,
     Quota,
     QuotaUse,
     Storage,
@@ -267,20 +265,6 @@ class EfsStorage(Storage):
         same Availability Zone as the client instance" (EFS user guide, Mounting on Amazon EC2 with a DNS name).
         """
         return "EFS One Zone is found by its name in its own zone only" if self.deployment == "oneZone" else None
-
-    @classmethod
-    def fitting(cls, demand: Demand) -> Iterator["EfsStorage"]:
-        """Yield Regional ones: elastic and provisioned if they meet the demand; bursting, which depends on credits."""
-        mibps = max(limits.EFS_PROVISIONED_MIBPS.least, math.ceil(demand.mibps))
-        offers: list[dict[str, object]] = [{"throughputMode": "elastic"}, {"throughputMode": "bursting"}]
-        if mibps <= limits.EFS_PROVISIONED_MIBPS.most:
-            offers.append({"throughputMode": "provisioned", "provisionedThroughputMiBps": mibps})
-        for offer in offers:
-            offered = cls.model_validate({"type": "efs", **offer})
-            lives_on_credits = bool(offered.bursts)
-            is_fast = lives_on_credits or offered.bandwidth_bytes_per_s >= demand.bytes_per_s
-            if is_fast and offered.effective_iops >= demand.iops:
-                yield offered
 
     @property
     def price_queries(self) -> list[Query]:

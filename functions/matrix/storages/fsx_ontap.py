@@ -1,6 +1,5 @@
 """Amazon FSx for NetApp ONTAP: one volume that all instances of a cell mount by NFS."""
 
-import math
 from collections.abc import Iterator
 from typing import Annotated, ClassVar, Literal
 
@@ -11,7 +10,6 @@ from matrix.storages.base import (
     FILE_SYSTEM_ID,
     BlockTimes,
     CeilingWords,
-    Demand,
     Quota,
     QuotaUse,
     Storage,
@@ -205,17 +203,6 @@ class FsxOntapStorage(Storage):
         yield Charge(f"fsx_ontap_{zone}_mbps_month", usage.months.times(mbps))
         if extra_iops := max(0, (self.iops or 0) - IOPS_PER_GIB * self.storage_capacity_gib):
             yield Charge(f"fsx_ontap_{zone}_iops_month", usage.months.times(extra_iops))
-
-    @classmethod
-    def fitting(cls, demand: Demand) -> Iterator["FsxOntapStorage"]:
-        """Yield the smallest on one HA pair in one zone whose throughput capacity and IOPS meet the demand."""
-        size_gib = max(MIN_GIB, math.ceil(demand.gib / (VOLUME_SHARE * (1 - SNAPSHOT_SHARE))))
-        iops = math.ceil(demand.iops)
-        mbps = next((mbps for mbps in THROUGHPUT_MBPS[SINGLE] if mbps * 1e6 >= demand.bytes_per_s), None)
-        if mbps and size_gib <= MAX_GIB and iops <= MAX_IOPS:
-            provisioned = {"iops": iops} if iops > IOPS_PER_GIB * size_gib else {}
-            fields = {"storageCapacityGiB": size_gib, "throughputMBpsPerHaPair": mbps, **provisioned}
-            yield cls.model_validate({"type": "fsx-ontap", **fields})
 
     @property
     def is_beyond_security_groups(self) -> bool:

@@ -1,6 +1,5 @@
 """Amazon FSx for OpenZFS: one file system that all instances of a cell mount."""
 
-import math
 from collections.abc import Iterator
 from typing import Annotated, ClassVar, Literal
 
@@ -12,7 +11,6 @@ from matrix.storages.base import (
     FILE_SYSTEM_ID,
     BlockTimes,
     CeilingWords,
-    Demand,
     Quota,
     QuotaUse,
     Storage,
@@ -277,21 +275,6 @@ class FsxOpenZfsStorage(Storage):
         yield Charge("fsx_tiering_mbps_month", months.times(self.throughput_capacity_mbps))
         if self.read_cache_gib:
             yield Charge("fsx_tiering_cache_gib_month", months.times(self.read_cache_gib))
-
-    @classmethod
-    def fitting(cls, demand: Demand) -> Iterator["FsxOpenZfsStorage"]:
-        """Yield the smallest Single-AZ ones whose throughput capacity and provisioned IOPS meet the demand."""
-        size_gib = max(limits.FSX_STORAGE_GIB.least, math.ceil(demand.gib))
-        iops = math.ceil(demand.iops)
-        if size_gib > limits.FSX_STORAGE_GIB.most or iops > limits.FSX_IOPS_USUAL.value:
-            return
-        provisioned = {"iops": iops} if iops > limits.FSX_IOPS_PER_GIB.value * size_gib else {}
-        for deployment_type in ("SINGLE_AZ_1", "SINGLE_AZ_2"):
-            offered = limits.FSX_THROUGHPUT_MBPS[deployment_type]
-            mbps = next((mbps for mbps in offered if mbps * 1e6 >= demand.bytes_per_s), None)
-            if mbps:
-                fields = {"deploymentType": deployment_type, "storageCapacityGiB": size_gib, **provisioned}
-                yield cls.model_validate({"type": "fsx-openzfs", "throughputCapacityMBps": mbps, **fields})
 
     @property
     def block_times(self) -> BlockTimes | None:

@@ -6,7 +6,6 @@ from matrix.check.read import check_matrix
 from matrix.plan import account
 from matrix.plan.planning import plan
 from matrix.price.book import published_prices
-from matrix.storages.base import Demand
 from matrix.storages.fsx_ontap import FsxOntapStorage
 
 ONTAP = {"type": "fsx-ontap", "storageCapacityGiB": 1024, "throughputMBpsPerHaPair": 1536}
@@ -38,6 +37,10 @@ def test_iops_that_come_with_storage_end_at_what_a_pair_can_have():
     assert FsxOntapStorage.model_validate(ONTAP | {"storageCapacityGiB": 100_000}).effective_iops == 200_000
 
 
+def test_a_volume_leaves_a_fifth_of_the_ssd_free_and_5_percent_for_snapshots():
+    assert FsxOntapStorage.model_validate(ONTAP).capacity_gib("m6i.large") == pytest.approx(1_024 * 0.8 * 0.95)
+
+
 def test_its_cost_is_that_of_all_pairs_and_of_more_zones_more():
     one, two, multi = (plan(check_matrix(matrix(each))).file_systems[0] for each in (ONTAP, TWO, MULTI))
 
@@ -52,15 +55,6 @@ def test_provisioned_iops_are_charged_beyond_those_that_come_with_it():
     plain, more = (plan(check_matrix(matrix(each))).file_systems[0] for each in (ONTAP, ONTAP | {"iops": 13_072}))
 
     assert more.hour_usd - plain.hour_usd == pytest.approx(10_000 * 0.017 / 730, rel=0.01)
-
-
-def test_what_fits_a_demand_carries_it():
-    [fitting] = FsxOntapStorage.fitting(Demand(gib=2_000, bytes_per_s=2e9, iops=50_000))
-
-    assert fitting.throughput_mbps_per_ha_pair == 3_072
-    assert fitting.effective_iops == 50_000
-    assert fitting.capacity_gib("m6i.large") >= 2_000
-    assert list(FsxOntapStorage.fitting(Demand(gib=1, bytes_per_s=7e9, iops=1))) == []
 
 
 def test_all_pairs_count_for_the_quotas_of_the_account():

@@ -1,4 +1,4 @@
-"""Observe an existing volume or file system: its use, and storages that could serve this load, with their cost.
+"""Observe an existing volume or file system: its use and its cost.
 
-`asking` has the queries to CloudWatch, `tracks` interprets the answers, and `document` finds other storages.
+`asking` has the queries to CloudWatch, `tracks` interprets the answers, and `document` has what is printed.
 """

@@ -1,4 +1,4 @@
-"""Output of `matrix observe --json`: use of an existing storage, and other storages that would carry it."""
+"""Output of `matrix observe --json`: the use of an existing storage."""
 
 from typing_extensions import TypedDict
 
@@ -25,20 +25,6 @@ class ObservedMetric(TypedDict):
     """The worst value in each of equal parts of the window; None where there is none."""
 
 
-class Carrier(TypedDict):
-    """A storage that may carry the load of the observed one."""
-
-    name: str
-    storage: Part
-    iops: int
-    mibps: float
-    hours_over: float
-    """Hours of the window in which more was asked than it carries, its credits counted."""
-    share_within: float
-    """Share of the observed time in which it carries the load."""
-    usd_month: CostRange
-
-
 class ObservedDocument(TypedDict):
     """How a storage that exists is used."""
 
@@ -58,6 +44,4 @@ class ObservedDocument(TypedDict):
     written_gib_month: float
     usd_month: CostRange | None
     """Its current cost."""
-    carriers: list[Carrier]
-    """Storages that carry everything first, then those that carry most; each group cheapest first."""
     warnings: list[str]
