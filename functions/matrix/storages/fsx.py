@@ -36,11 +36,6 @@ OF_CLIENTS = of_file_system("""
 """)
 
 
-# Metrics of the disks behind the servers of OpenZFS and ONTAP, whose IOPS limits are those of the disks.
-DISKS = {
-    "MB/s": (("AWS/FSx DiskReadBytes", None), ("AWS/FSx DiskWriteBytes", None)),
-    "IOPS": (("AWS/FSx DiskReadOperations", None), ("AWS/FSx DiskWriteOperations", None)),
-}
 DISK_LAYERS = tuple(
     LayerPair(
         way.lower(),
@@ -86,7 +81,6 @@ class FsxMetrics(StorageMetrics):
 class FsxServersMetrics(FsxMetrics):
     """The servers of OpenZFS and ONTAP, which instances mount by NFS: they have caches, and disks behind them."""
 
-    disks = DISKS
     layers = (*FsxMetrics.layers, *DISK_LAYERS)
     counters = {"nfs": "nfs"}
 

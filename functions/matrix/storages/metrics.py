@@ -3,7 +3,7 @@
 Each storage has one `StorageMetrics` among its traits. The defaults describe a storage without metrics.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -138,8 +138,6 @@ class StorageMetrics:
     """Metrics whose sum is the bytes moved, by kind: read, written, metadata."""
     operations: Mapping[str, Counted] = {}
     """Metrics whose sum is the number of operations, by kind: reads, writes, metadata."""
-    disks: Mapping[str, Sequence[Counted]] = {}
-    """Metrics of the server's disks, by the unit of a chart (MB/s, IOPS)."""
     limits: tuple[WatchedLimit, ...] = ()
     cache: ServerCache | None = None
     metered: MeteredThroughput | None = None

@@ -39,7 +39,7 @@ def counted(metrics, *, namespace="AWS/EFS", asked=1, of=1, resources=1, unasked
 def charts_of(view, entry, kept, most=99):
     """The charts of a cell, by what they are about."""
     view.results[entry.cell["id"]]["cloudwatch"] = kept
-    return {chart.id.rpartition("-")[2]: chart for chart in in_charts(Cell(view, entry, 1, 0, kept, BEGUN, most))}
+    return {chart.id.rpartition("-")[2]: chart for chart in in_charts(view, Cell(entry, 1, 0, kept, BEGUN, most))}
 
 
 def lines(chart):
@@ -47,88 +47,75 @@ def lines(chart):
     return {line.name: list(zip(line.x, line.y, strict=True)) for line in chart.series}
 
 
-def test_throughput_operations_use_and_credits_of_a_build_stand_with_their_limits(view):
+def test_throughput_operations_and_utilisation_of_a_build_stand_with_their_limits(view):
     metrics = {
         "DataReadIOBytes": (*BYTES, 6e9, 3e9), "DataWriteIOBytes": (*BYTES, 0.0, 0.0),
         "MetadataIOBytes": (*BYTES, 6e8, 6e8),
         "DataReadIOBytes/count": (*COUNT, 60_000, 6_000), "MetadataIOBytes/count": (*COUNT, 120_000, 120_000),
         "MeteredIOBytes": (*BYTES, 2.6e9, 1.6e9), "PermittedThroughput": ("Minimum", "bytes/s", 105e6, 105e6),
         "PercentIOLimit": ("Maximum", "%", 40.0, 90.0), "BurstCreditBalance": ("Minimum", "bytes", 2.0**41, 2.0**40),
-        "ClientConnections": ("Sum", "connections", 199.0, 200.0),
     }  # fmt: skip
     charts = charts_of(view, entry_of(view, "efs", 200), counted(metrics, asked=20, of=200))
 
-    assert list(charts) == ["mb", "iops", "shares", "burst"]
+    assert list(charts) == ["throughput", "operations", "utilisation"]
     # A file system is everybody's, so what it counted is whole though 20 of 200 instances were asked for.
-    assert charts["mb"].title == "build on 200 × m6i.large, EFS bursting: throughput by CloudWatch"
-    assert lines(charts["mb"]) == {
+    assert charts["throughput"].title == "build on 200 × m6i.large, EFS bursting: throughput by CloudWatch"
+    assert lines(charts["throughput"]) == {
         "all": [(0.0, 110.0), (60.0, 60.0), (120.0, 60.0)],
         "read": [(0.0, 100.0), (60.0, 50.0), (120.0, 50.0)],
         "metadata": [(0.0, 10.0), (120.0, 10.0)],  # nothing was written
-        "metered": [(0.0, 43.33), (60.0, 26.67), (120.0, 26.67)],
-        "permitted": [(0.0, 105.0), (120.0, 105.0)],
-        "Without credits, EFS throughput": [(0.0, 1.048576), (120.0, 1.048576)],
     }
-    assert charts["mb"].limit == (104.8576, "throughput of the file system, of writes: 105 MB/s")
-    assert lines(charts["iops"]) == {
+    assert charts["throughput"].limit == (104.8576, "throughput of the file system, of writes: 105 MB/s")
+    assert lines(charts["operations"]) == {
         "all": [(0.0, 3000.0), (60.0, 2100.0), (120.0, 2100.0)],
         "reads": [(0.0, 1000.0), (60.0, 100.0), (120.0, 100.0)],
         "metadata": [(0.0, 2000.0), (120.0, 2000.0)],
     }
-    assert lines(charts["shares"]) == {"PercentIOLimit": [(0.0, 40.0), (60.0, 90.0), (120.0, 90.0)]}
-    assert charts["shares"].limit == (100.0, "all of it")
-    assert lines(charts["burst"])["BurstCreditBalance"][:2] == [(0.0, 2048.0), (60.0, 1024.0)]
+    assert lines(charts["utilisation"]) == {
+        "PercentIOLimit": [(0.0, 40.0), (60.0, 90.0), (120.0, 90.0)],
+        "metered of permitted throughput": [(0.0, 41.27), (60.0, 25.4), (120.0, 25.4)],
+    }
+    assert charts["utilisation"].limit == (100.0, "all of it")
 
 
-def test_of_volumes_those_that_were_asked_for_are_drawn_with_their_own_limits(view):
-    entry = entry_of(view, "ebs", 200)
-    metrics = {"VolumeWriteBytes": (*BYTES, 3e9), "VolumeReadOps": ("Sum", "operations", 120_000)}
-    kept = counted(metrics, namespace="AWS/EBS", asked=20, of=200, resources=20)
-    view.results[entry.cell["id"]]["instance_limits"] = {"ebs_bytes_per_s": {"baseline": 1e6, "maximum": 1e8}}
-
-    charts = charts_of(view, entry, kept)
-
-    assert charts["mb"].title.endswith("throughput of 20 of 200 instances by CloudWatch")
-    assert lines(charts["mb"])["written"][0] == (0.0, 1000.0)
-    assert charts["mb"].limit == (2621.44, "throughput of 20 volumes: 2,621 MB/s")
-    assert lines(charts["mb"])["Most of 20 × m6i.large"][0] == (0.0, 2000.0)
-    assert charts["iops"].limit == (60_000.0, "IOPS of 20 volumes: 60,000 IOPS")
-    one = charts_of(view, entry, counted(metrics, namespace="AWS/EBS", of=200))
-    assert one["mb"].limit == (131.072, "throughput of the volume: 131 MB/s")
-
-
-def test_disks_of_fsx_stand_beside_what_its_clients_asked(view):
+def test_fsx_has_the_utilisations_that_its_verdict_reads(view):
     entry = entry_of(view, "efs", 1)
     storage = {"type": "fsx-openzfs", "storageCapacityGiB": 64, "throughputCapacityMBps": 64}
     fsx = replace(entry, cell={**entry.cell, "storage": storage})
     metrics = {
         "DataReadOperations": ("Sum", "operations", 60_000), "MetadataOperations": ("Sum", "operations", 6_000),
-        "DiskReadOperations": ("Sum", "operations", 600), "FileServerDiskThroughputUtilization": ("Maximum", "%", 70.0),
+        "FileServerDiskThroughputUtilization": ("Maximum", "%", 70.0),
         "FileServerDiskThroughputBalance": ("Minimum", "%", 90.0), "ClientConnections": ("Maximum", "connections", 1.0),
     }  # fmt: skip
-    charts = charts_of(view, fsx, counted(metrics, namespace="AWS/FSx"))
+    # Of two file systems the fuller is drawn, and their operations add up.
+    for resources in (1, 2):
+        charts = charts_of(view, fsx, counted(metrics, namespace="AWS/FSx", resources=resources))
 
-    assert list(charts) == ["iops", "shares"]
-    assert {name: places[0][1] for name, places in lines(charts["iops"]).items()} == {
-        "all": 1100.0, "reads": 1000.0, "metadata": 100.0, "its disks": 10.0,
-    }  # fmt: skip
-    shares = {name: places[0][1] for name, places in lines(charts["shares"]).items()}
-    assert shares == {"FileServerDiskThroughputUtilization": 70.0, "FileServerDiskThroughputBalance": 90.0}
-    two = charts_of(view, fsx, counted(metrics, namespace="AWS/FSx", resources=2))
-    # Of two file systems the fuller is drawn.
-    assert lines(two["shares"])["FileServerDiskThroughputUtilization"][0][1] == 70.0
+        assert list(charts) == ["operations", "utilisation"]
+        assert {name: places[0][1] for name, places in lines(charts["operations"]).items()} == {
+            "all": resources * 1100.0, "reads": resources * 1000.0, "metadata": resources * 100.0,
+        }  # fmt: skip
+        assert lines(charts["utilisation"]) == {"FileServerDiskThroughputUtilization": [(0.0, 70.0), (60.0, 70.0)]}
 
 
-def test_what_several_file_systems_of_a_storage_moved_allowed_and_held_adds_up(view):
+def test_what_several_file_systems_of_a_storage_moved_and_were_allowed_adds_up(view):
     metrics = {
-        "DataReadIOBytes": (*BYTES, 6e9), "PermittedThroughput": ("Minimum", "bytes/s", 1e8),
-        "ClientConnections": ("Sum", "connections", 100.0), "PercentIOLimit": ("Maximum", "%", 40.0),
+        "DataReadIOBytes": (*BYTES, 6e9), "MeteredIOBytes": (*BYTES, 3e9),
+        "PermittedThroughput": ("Minimum", "bytes/s", 1e8), "PercentIOLimit": ("Maximum", "%", 40.0),
     }  # fmt: skip
     charts = charts_of(view, entry_of(view, "efs", 200), counted(metrics, resources=2))
 
-    assert lines(charts["mb"])["read"][0] == (0.0, 200.0)
-    assert lines(charts["mb"])["permitted"][0] == (0.0, 200.0)
-    assert lines(charts["shares"])["PercentIOLimit"][0] == (0.0, 40.0)
+    assert lines(charts["throughput"])["read"][0] == (0.0, 200.0)
+    assert {name: places[0][1] for name, places in lines(charts["utilisation"]).items()} == {
+        "PercentIOLimit": 40.0, "metered of permitted throughput": 50.0,
+    }  # fmt: skip
+
+
+def test_volumes_have_no_charts_of_cloudwatch(view):
+    entry = entry_of(view, "ebs", 1)
+    view.results[entry.cell["id"]]["cloudwatch"] = counted({"VolumeWriteBytes": (*BYTES, 3e9)}, namespace="AWS/EBS")
+
+    assert list(watched(view)) == []
 
 
 def test_a_missing_minute_is_a_gap_and_many_minutes_become_few_by_their_mean(view):
@@ -136,27 +123,16 @@ def test_a_missing_minute_is_a_gap_and_many_minutes_become_few_by_their_mean(vie
     gap = counted({"DataReadIOBytes": (*BYTES, 6e9, 6e9, None, 12e9)})
 
     # 100 MB/s up to the gap, which is neither zero nor joined.
-    assert lines(charts_of(view, entry, gap)["mb"])["read"] == [
+    assert lines(charts_of(view, entry, gap)["throughput"])["read"] == [
         (0.0, 100.0), (120.0, 100.0), (120.0, None), (180.0, 200.0), (240.0, 200.0),
     ]  # fmt: skip
 
     long = counted({"DataReadIOBytes": (*BYTES, 6e9, 12e9, 6e9, 12e9), "PercentIOLimit": ("Maximum", "%", 1, 9, 2, 3)})
     charts = charts_of(view, entry, long, most=2)
 
-    assert lines(charts["mb"])["read"] == [(0.0, 150.0), (240.0, 150.0)]
-    assert lines(charts["shares"])["PercentIOLimit"] == [(0.0, 9.0), (120.0, 3.0), (240.0, 3.0)]
-    assert charts["mb"].reads.startswith("In steps of 2 min.")
-
-
-def test_where_only_the_instances_counted_their_counts_are_drawn_and_called_so(view):
-    entry = entry_of(view, "efs", 1)
-    moved = {"at": [BEGUN], "points": {"p01": {"read_bytes": [3e9], "write_bytes": [3e9]}, "": {"read_bytes": [6e8]}}}
-
-    charts = charts_of(view, entry, counted({}, moved=moved))
-
-    assert list(charts) == ["mb"]
-    assert charts["mb"].title.endswith("throughput by the instances' kernels")
-    assert lines(charts["mb"])["passed on by the instances"][0] == (0.0, 110.0)
+    assert lines(charts["throughput"])["read"] == [(0.0, 150.0), (240.0, 150.0)]
+    assert lines(charts["utilisation"])["PercentIOLimit"] == [(0.0, 9.0), (120.0, 3.0), (240.0, 3.0)]
+    assert charts["throughput"].reads.startswith("In steps of 2 min.")
 
 
 def test_each_launch_is_drawn_from_what_was_counted_during_it(view):
