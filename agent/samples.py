@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import sys
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -35,14 +35,6 @@ class Setting:
 
 
 @dataclass(frozen=True)
-class Between:
-    """Storage traffic between samples, or since the mount: it belongs to the preparation and not to a sample."""
-
-    since: float  # epoch seconds
-    counters: dict[str, float]
-
-
-@dataclass(frozen=True)
 class Conditions:
     """Conditions of a sample; times by the wall clock (epoch seconds)."""
 
@@ -53,7 +45,6 @@ class Conditions:
     workers: int
     caches: str
     counters: dict[str, float]
-    between: Between | None = None
     curve: dict[str, Any] | None = None  # counters over time, for the bundle
     ahead_s: tuple[float, float] | None = None  # between which this clock is ahead of S3's
 
@@ -105,7 +96,6 @@ def sample(step: Step, outcome: Outcome, conditions: Conditions, raw: list[str])
         "caches": conditions.caches,
         "tool": outcome.tool,
         "counters": conditions.counters,
-        **({"between": asdict(conditions.between)} if conditions.between else {}),
         **({"steadiness": outcome.steadiness.to_document()} if outcome.steadiness else {}),
         "raw": raw,
         "warnings": outcome.warnings,

@@ -18,7 +18,7 @@ from agent.board.heartbeat import Heartbeat
 from agent.board.s3_clock import S3Clock
 from agent.errors import AgentError, DeviceRefused, JobInvalid
 from agent.file_server import FileServer
-from agent.machine import caches, counters, host, nvme, over_time
+from agent.machine import caches, counters, host, over_time
 from agent.machine.recent_traffic import RecentTraffic
 from agent.machine.workspace import Workspaces
 from agent.mounts import ebs
@@ -71,7 +71,6 @@ class Session:
         self._prepared: dict[str, Any] = {}
         self._step: Step | None = None  # the current step, for failed.json
         self._recent_traffic = RecentTraffic()
-        self._seen: tuple[float, dict[str, float]] = 0.0, {}  # time (monotonic s) and values of the last counters
 
     @property
     def samples_taken(self) -> int:
@@ -183,7 +182,6 @@ class Session:
             # A folder of this machine that no disk counts for is not reached over its network either.
             self._recent_traffic = RecentTraffic(job.mount["kind"] != "directory", workspaces.mount)
             heartbeat.tell(self._news)
-            self._seen = time.monotonic(), counters.of_storage(workspaces.mount)
             setting = replace(setting, calibration=calibration.calibrate(job, workspaces, self._log))
             for step in job.steps:
                 self._step = step
@@ -258,8 +256,8 @@ class Session:
     def _measure(
         self, step: Step, trial: Trial, dropped: str, heartbeat: Heartbeat, storage: Path, watched: Sampler
     ) -> tuple[Outcome, samples.Conditions]:
-        # A volume and the card take longer to answer than the kernel, so they are asked before the wait for the start.
-        slow_before = {**counters.allowances(), **nvme.of_storage(storage)}
+        # The card takes longer to answer than the kernel, so it is asked before the wait for the start.
+        slow_before = counters.allowances()
         scheduled_at, missed_s = self._meet(step, heartbeat)
         epoch = trial.armed.epoch_s = epoch_s()
         if scheduled_at is not None:
@@ -274,15 +272,13 @@ class Session:
             ended_s = time.monotonic()
             after = counters.cheap(storage)
         self._recent_traffic.end()
-        counted = counters.difference(before, {**after, **counters.allowances(), **nvme.of_storage(storage)})
-        between = samples.Between(epoch + self._seen[0], counters.difference(self._seen[1], before))
-        self._seen = ended_s, {name: amount for name, amount in after.items() if name in self._seen[1]}
+        counted = counters.difference(before, {**after, **counters.allowances()})
         outcome = trial.read(ended)
         started_at, ended_at = trial.armed.wall_time(trial.armed.released_ns), epoch + ended_s
         worked = work_span(trial.armed, outcome, ended_at)
         curve = over_time.document(watched, outcome.operations, epoch)
         conditions = samples.Conditions(
-            scheduled_at, started_at, ended_at, worked, trial.workers, dropped, counted, between, curve
+            scheduled_at, started_at, ended_at, worked, trial.workers, dropped, counted, curve
         )
         outcome.warnings.extend(late_start(missed_s, conditions.start_skew_s))
         outcome.warnings.extend(said for said in watched.warnings() if said not in outcome.warnings)

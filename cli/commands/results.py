@@ -43,7 +43,7 @@ def results(
         bool, typer.Option("--published", help="Put the published figures beside, where there are any.")
     ] = False,
     all_: Annotated[
-        bool, typer.Option("--all", help="All percentiles, bottlenecks, layers and failed cells, not only the verdict.")
+        bool, typer.Option("--all", help="All percentiles, bottlenecks and failed cells, not only the verdict.")
     ] = False,
     warnings: Annotated[bool, typer.Option("--warnings", help="All warnings, one line for each kind.")] = False,
     local: options.Local = False,

@@ -9,7 +9,6 @@ from botocore.exceptions import ClientError
 
 from aws.records import table
 from aws.results import observing
-from matrix.answer import layers
 from matrix.samples.file import SampleFile
 
 START = 1_763_683_200.0
@@ -78,25 +77,6 @@ def test_a_file_systems_metrics_are_read_by_its_id():
     kept, _ = observing.observe(RUN, cell, files())
 
     assert [one["values"] for one in kept["series"]] == [[55.0, 98.5]]
-
-
-@pytest.mark.usefixtures("stack")
-def test_what_the_mounts_moved_stands_beside_what_the_file_system_counted():
-    cell = CELL | {"storage": {"type": "efs"}}
-    table.record_resource(RUN, "efs", "fs-1", file_system="fs")
-    publish("AWS/EFS", "DataReadIOBytes", {"FileSystemId": "fs-1"}, 6 * MIB, 12 * MIB, 12 * MIB)
-    [file] = files()
-    file.samples[0].counters["nfs_read_bytes"] = 300.0 * MIB
-    file.mount.kind = "nfs"
-
-    kept, _ = observing.observe(RUN, cell, [file])
-
-    assert kept["moved"] == {
-        "at": [START, START + 60, START + 120],
-        "points": {"p01": {"read_bytes": [60.0 * MIB, 120.0 * MIB, 120.0 * MIB]}},
-    }
-    [layer] = layers.of_server({"cloudwatch": kept})["p01"]
-    assert (layer["below"], layer["ratio"]) == ("EFS", pytest.approx(0.1))
 
 
 @pytest.mark.usefixtures("stack")

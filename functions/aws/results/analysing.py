@@ -17,7 +17,7 @@ from aws.stack.clock import now
 from aws.stack.environment import environment
 from contract import keys
 from contract.keys import RAW_LETTER, SAMPLES, instance_of, is_bundle
-from matrix.answer import bottleneck, layers
+from matrix.answer import bottleneck
 from matrix.answer.results import cell_result, skipped_result, without_samples
 from matrix.samples import bundle, histograms
 from matrix.samples.file import MAX_BYTES, SampleFile, read_samples
@@ -241,7 +241,6 @@ def _find_bottleneck(run: str, cell: PlanCell, files: Sequence[SampleFile], resu
         if observed := observing.observe(run, cell, files):
             result["cloudwatch"], result["instance_limits"] = observed
         result["bottleneck"] = bottleneck.find(result, environment().name)
-        result["server_layers"] = layers.of_server(result)
     except Exception as problem:  # any error: it must not cost the measurement
         Logger().exception("no bottleneck of %s", cell["id"])
         result["warnings"].append(NoBottleneck(reason=f"{type(problem).__name__}: {problem}").document)

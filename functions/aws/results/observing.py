@@ -15,7 +15,6 @@ from matrix.answer import bottleneck
 from matrix.answer.bottleneck.instance_limits import limits_of, reached
 from matrix.samples import cloudwatch
 from matrix.samples.file import SampleFile
-from matrix.samples.moved import by_minute
 from matrix.storages.base import FILE_SYSTEM_ID
 from matrix.storages.models import metrics_of
 from matrix.terms.documents.plan import PlanCell
@@ -41,10 +40,7 @@ def observe(run: str, cell: PlanCell, files: Sequence[SampleFile]) -> tuple[Clou
         [cell["storage"][FILE_SYSTEM_ID]] if FILE_SYSTEM_ID in cell["storage"] else _file_systems(rows_of("")),
     )
     begun, ended = min(sample.started_at for sample in samples), max(sample.ended_at for sample in samples)
-    watched = read_metrics(impatient_client("cloudwatch"), about, begun, ended)
-    # Volumes are asked for of some instances only; a file system is everybody's.
-    watched["moved"] = by_minute(files, set(about["volumes"].values() or (file.instance.id for file in files)))
-    return watched, _limits_of(cell)
+    return read_metrics(impatient_client("cloudwatch"), about, begun, ended), _limits_of(cell)
 
 
 def refresh(run: str, results: dict[str, ResultDocument], environment: str) -> None:

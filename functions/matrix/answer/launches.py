@@ -23,9 +23,9 @@ from matrix.terms.documents.result import (
     HighestRate,
     Latency,
     LaunchOutcome,
-    Layer,
     MetricResult,
     PointResult,
+    ReadBytes,
     ResultDocument,
     SampleColumns,
     ToolCeiling,
@@ -83,7 +83,6 @@ def _joined(name: str, cells: Sequence[PlanCell], results: Sequence[ResultDocume
     }
     return cast("ResultDocument", joined | _known({
         "highest_rates": _highest_rates(cells[0], points, len(every)),
-        "server_layers": _server_layers([result for _, result in counted]),
         "emulation": first.get("emulation"),
         "instance_limits": first.get("instance_limits"),
         "attempts": [attempt for result in results for attempt in result.get("attempts") or []],
@@ -101,13 +100,6 @@ def _highest_rates(cell: PlanCell, points: Sequence[PointResult], launches: int)
     for of_sweep in highest:
         of_sweep["metric"]["expected_n"] = launches * (of_sweep["metric"]["expected_n"] or 0)
     return highest
-
-
-def _server_layers(results: Sequence[ResultDocument]) -> dict[str, list[Layer]] | None:
-    served = [result["server_layers"] for result in results if "server_layers" in result]
-    names = dict.fromkeys(point for of_points in served for point in of_points)
-    layers = {name: _layers([layer for of_points in served for layer in of_points.get(name, [])]) for name in names}
-    return layers if served else None
 
 
 def _point(point: str, first: ResultDocument, launches: Sequence[Launch], planned: int) -> PointResult:
@@ -132,7 +124,7 @@ def _point(point: str, first: ResultDocument, launches: Sequence[Launch], planne
     }
     optional = {
         "caches": " and ".join(sorted(caches)),
-        "layers": _layers([layer for measured in points for layer in measured.get("layers", [])]),
+        "read_bytes": _read_bytes([measured["read_bytes"] for measured in points if "read_bytes" in measured]),
         "over_time": [{**moved, "launch": launch} for launch, each in every for moved in each.get("over_time", [])],
         "steadiness": joined_steadiness([each["steadiness"] for each in points if "steadiness" in each]),
         "tool_ceiling": _tool_ceiling([each["tool_ceiling"] for each in points if "tool_ceiling" in each]),
@@ -204,16 +196,11 @@ def _latencies(of_launches: Sequence[Mapping[str, Latency]]) -> dict[str, Latenc
     return joined
 
 
-def _layers(layers: Sequence[Layer]) -> list[Layer]:
-    """Add up the counts of all launches."""
-    sums: dict[tuple[str, str, str, str], Layer] = {}
-    for layer in layers:
-        key = layer["way"], layer["counts"], layer["above"], layer["below"]
-        before = sums.get(key)
-        asked = layer["asked"] + (before["asked"] if before else 0.0)
-        seen = layer["seen"] + (before["seen"] if before else 0.0)
-        sums[key] = {**layer, "asked": asked, "seen": seen, "ratio": seen / asked}
-    return list(sums.values())
+def _read_bytes(launches: Sequence[ReadBytes]) -> ReadBytes | None:
+    """Add up the bytes of all launches."""
+    if not launches:
+        return None
+    return {"asked": sum(each["asked"] for each in launches), "mounted": sum(each["mounted"] for each in launches)}
 
 
 def _tool_ceiling(ceilings: Sequence[ToolCeiling]) -> ToolCeiling | None:

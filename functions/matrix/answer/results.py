@@ -5,8 +5,8 @@ from itertools import compress
 from statistics import median
 from typing import Any, cast
 
-from matrix.answer import layers
 from matrix.answer.open_loops import behind_warnings, highest_rates
+from matrix.answer.page_cache import read_bytes
 from matrix.answer.steady_state import steadiness_of, steadiness_warnings
 from matrix.answer.tool_bound import tool_ceiling, tool_warnings
 from matrix.input.workloads import MODELS
@@ -204,8 +204,8 @@ def _point_result(
         result["caches"] = " and ".join(sorted({words.partition(":")[0] for words in caches}))
     if cell.get("emulation"):
         result["emulated"] = True
-    elif passed := layers.of_samples(point["params"], file_samples):
-        result["layers"] = passed
+    elif read := read_bytes(point["params"], file_samples):
+        result["read_bytes"] = read
     if steadiness := steadiness_of(samples):
         result["steadiness"] = steadiness
     if ceiling := tool_ceiling(point["id"], file_samples):

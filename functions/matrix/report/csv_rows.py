@@ -6,7 +6,6 @@ from typing import Any
 
 from matrix.input.storage_names import brief_names, cell_names
 from matrix.tables.csv_table import csv_table
-from matrix.tables.layers_table import is_far, layer_sentence, layers_of
 from matrix.tables.point_figures import csv_columns, csv_values
 from matrix.tables.table import Table, TableColumn, exact_row
 from matrix.terms.documents.result import PointResult, ResultDocument
@@ -23,7 +22,6 @@ _FIRST_COLUMNS = (
     *("launches", "point", "label", "params", "metric", "unit", "higher_is_better", "primary", "n", "expected_n"),
     *PERCENTILES,
     *("mean", "independent_n", "not_carried", "p50_low", "p50_high", "tool_share", "error", "bottleneck", "marks"),
-    *("layers", "between_layers"),
     *("judged_samples", "steady_samples", "steady_from_s", "steady_ratio", "too_short_samples", "too_noisy_samples"),
     *SLOW_OF_RATES,
 )
@@ -74,7 +72,6 @@ def _csv_metric(each: Measured) -> dict[str, Any]:
         **csv_values(each),
         "bottleneck": (bottleneck.get("points") or {}).get(point["id"]) if bottleneck else None,
         "marks": "; ".join(marks(point, cell)),
-        **_csv_layers(point, cell),
         "tool_share": tool.get("share") if tool else None,
     }
 
@@ -95,16 +92,4 @@ def _csv_facts(each: Measured) -> dict[str, Any]:
         "params": json.dumps(each.point.get("params") or {}, sort_keys=True),
         "metric": each.name,
         **{key: each.metric.get(key) for key in ("unit", "higher_is_better", "primary", "mean")},
-    }
-
-
-def _csv_layers(point: PointResult, cell: ResultDocument) -> dict[str, str]:
-    """Each ratio of two layers as JSON, and in words the reasons of ratios far from 1."""
-    layers = layers_of(point, cell)
-    ratios = {
-        f"{layer['way']} {layer['counts']}, {layer['above']} to {layer['below']}": layer["ratio"] for layer in layers
-    }
-    return {
-        "layers": json.dumps(ratios) if ratios else "",
-        "between_layers": "; ".join(layer_sentence(layer) for layer in layers if is_far(layer)),
     }

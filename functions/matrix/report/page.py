@@ -43,7 +43,7 @@ def render(
     """
     paid = receipt or summary.get("receipt")
     view = view_of(summary, results=results, plan=plan, receipt=paid, objective=objective)
-    shown, hit, passed, heat = sections(view), ceilings(view), parts.layers(view), heat_map(view)
+    shown, hit, heat = sections(view), ceilings(view), heat_map(view)
     crossed, shared = grids(view), parts.directories(view)
     times = parts.service_times(view)
     figures, columns = parts.figures(view)
@@ -60,7 +60,6 @@ def render(
         hit,
         *_sections(shown, crossed),
         shared,
-        passed,
         tag("section", tag("h2", "All figures"), *figures, id="tables", class_=turned),
         parts.warnings(view),
         parts.failed(view),

@@ -17,7 +17,6 @@ from matrix.tables.earlier_runs import earlier_runs_table
 from matrix.tables.failed_table import failed_table
 from matrix.tables.fleet_rates_table import fleet_rates_table
 from matrix.tables.highest_rates import highest_rates_table
-from matrix.tables.layers_table import all_layers_table, far_layers_table
 from matrix.tables.percentiles import has_refused, other_metrics_table, percentile_tables
 from matrix.tables.service_times_table import service_times_table
 from matrix.tables.table import Table, TableCell
@@ -45,14 +44,6 @@ MAX_DOUBTS = 5
 MAX_WARNINGS = 5
 # Rows of metrics that are not primary, and of fleets. With 200 cells they were 9,600 rows, 29 % of the page.
 MAX_OTHERS = 2_000
-MAX_LAYERS = 12
-LAYERS_READ = (
-    "Programs ask their mount, a mount its volume or its server, a server its disks. A ratio below 1 is what a cache"
-    " answered or what is not written yet; above 1 it is amplification. Both sides were counted: by the kernels of the"
-    " instances, the volumes themselves and CloudWatch."
-)
-
-
 # --- the answer -------------------------------------------------------------------------------------------------------
 
 
@@ -261,23 +252,6 @@ def service_times(view: View) -> Markup:
 def _sentences(built: Table, name: str) -> Markup:
     sentences = [tag("li", f"{subject}: {sentence}.") for subject, sentence in built.texts()]
     return tag("section", tag("h2", built.title), tag("ul", *sentences), id=name) if sentences else Markup("")
-
-
-def layers(view: View) -> Markup:
-    """Sentences on ratios far from 1, and a table of all; empty if no layer below the programs has counts."""
-    built, far = all_layers_table(view.summary), far_layers_table(view.summary)
-    if not built.rows:
-        return Markup("")
-    first = list(far.texts())[:MAX_LAYERS]
-    sentences = [tag("li", f"{cell}, {label}: {sentence}.") for cell, label, sentence in first]
-    return tag(
-        "section",
-        tag("h2", far.title),
-        tag("p", LAYERS_READ, class_="quiet"),
-        tag("ul", *sentences) if sentences else tag("p", "Nowhere was more or less seen than was asked for."),
-        details(f"All {len(built.rows)} ratios", html_table(built, class_="many")),
-        id="layers",
-    )
 
 
 def receipt(drawn: Mapping[str, Any]) -> Markup:

@@ -108,13 +108,6 @@ Counters = Annotated[dict[str, float], BeforeValidator(_counters)]
 Epoch = Annotated[FiniteFloat, Field(ge=0, le=1e11)]
 
 
-class Between(Claims):
-    """Traffic of the storage between the step before, or the mount, and a step."""
-
-    since: Epoch
-    counters: Counters = Field(default_factory=dict)
-
-
 class Steadiness(Claims):
     """Whether a step's rate of each second became steady, from which second on, and its ratio to the whole step's."""
 
@@ -157,7 +150,6 @@ class Sample(Claims):
     caches: Name | None = None
     tool: ToolField
     counters: Counters = Field(default_factory=dict)
-    between: Annotated[Between | None, BeforeValidator(_or_none(Between))] = None
     steadiness: Annotated[Steadiness | None, BeforeValidator(_or_none(Steadiness))] = None
     workers: int = Field(default=0, ge=0, le=1_000_000)
     # Below the instance's folder.

@@ -17,7 +17,6 @@ from matrix.storages.metrics import (
     Metric,
     StorageMetrics,
     WatchedLimit,
-    layer_pairs,
     metrics_table,
 )
 from matrix.terms.ceilings import INSTANCE_EBS, LARGER_EBS
@@ -136,15 +135,6 @@ class EbsMetrics(StorageMetrics):
         WatchedLimit("AWS/EC2 EBSIOBalance%", "balance", INSTANCE_EBS, LARGER_EBS),
         WatchedLimit("AWS/EC2 EBSByteBalance%", "balance", INSTANCE_EBS, LARGER_EBS),
     )  # fmt: skip
-    layers = tuple(
-        layer_pairs(
-            "volume in CloudWatch",
-            read_bytes="AWS/EBS VolumeReadBytes",
-            write_bytes="AWS/EBS VolumeWriteBytes",
-            read_operations="AWS/EBS VolumeReadOps",
-            write_operations="AWS/EBS VolumeWriteOps",
-        )
-    )
     counters = {"ebs": "disk"}
 
     def of_volume(self, volume_type: str | None) -> tuple[Metric, ...]:

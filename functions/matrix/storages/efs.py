@@ -21,11 +21,9 @@ from matrix.storages.metrics import (
     MINUTE_S,
     Burst,
     ClientCap,
-    LayerPair,
     MeteredThroughput,
     StorageMetrics,
     WatchedLimit,
-    layer_pairs,
     metrics_table,
 )
 from matrix.terms.charges import METERED_REQUEST_BYTES, Charge, Query, Usage
@@ -95,12 +93,6 @@ class EfsMetrics(StorageMetrics):
         "AWS/EFS BurstCreditBalance",
         "EFS burst credits",
         "use throughputMode elastic or provisioned, or store more data",
-    )
-    # SampleCount is "the count of data read operations", and of write operations.
-    layers = (
-        *layer_pairs("EFS", read_bytes="AWS/EFS DataReadIOBytes", write_bytes="AWS/EFS DataWriteIOBytes"),
-        LayerPair("read", "operations", "mount", "EFS", "AWS/EFS DataReadIOBytes", "SampleCount"),
-        LayerPair("write", "operations", "mount", "EFS", "AWS/EFS DataWriteIOBytes", "SampleCount"),
     )
     counters = {"nfs": "nfs", "efs": "nfs"}
     operations_unit = "writes/s, as which requests count"

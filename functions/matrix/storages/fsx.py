@@ -5,12 +5,10 @@ from collections.abc import Mapping, Sequence
 from matrix.storages.metrics import (
     MINUTE_S,
     Burst,
-    LayerPair,
     Metric,
     ServerCache,
     StorageMetrics,
     WatchedLimit,
-    layer_pairs,
     metrics_table,
 )
 from matrix.terms.documents.parts import StorageFields
@@ -36,20 +34,6 @@ OF_CLIENTS = of_file_system("""
 """)
 
 
-DISK_LAYERS = tuple(
-    LayerPair(
-        way.lower(),
-        counts.lower(),
-        "FSx server",
-        "FSx disks",
-        f"AWS/FSx Disk{way}{counts}",
-        above_metric=f"AWS/FSx Data{way}{counts}",
-    )
-    for way in ("Read", "Write")
-    for counts in ("Bytes", "Operations")
-)
-
-
 class FsxMetrics(StorageMetrics):
     """The servers that all instances mount."""
 
@@ -59,15 +43,6 @@ class FsxMetrics(StorageMetrics):
         "writes": ("AWS/FSx DataWriteOperations", None),
         "metadata": ("AWS/FSx MetadataOperations", None),
     }
-    layers = tuple(
-        layer_pairs(
-            "FSx server",
-            read_bytes="AWS/FSx DataReadBytes",
-            write_bytes="AWS/FSx DataWriteBytes",
-            read_operations="AWS/FSx DataReadOperations",
-            write_operations="AWS/FSx DataWriteOperations",
-        )
-    )
     counts_written = "nfs_write_bytes_per_s"
     """Name of the figure with the bytes that an instance's mount has written."""
 
@@ -81,7 +56,6 @@ class FsxMetrics(StorageMetrics):
 class FsxServersMetrics(FsxMetrics):
     """The servers of OpenZFS and ONTAP, which instances mount by NFS: they have caches, and disks behind them."""
 
-    layers = (*FsxMetrics.layers, *DISK_LAYERS)
     counters = {"nfs": "nfs"}
 
     def connections(self, storage: StorageFields) -> int:

@@ -3,7 +3,7 @@
 Each storage has one `StorageMetrics` among its traits. The defaults describe a storage without metrics.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -86,27 +86,6 @@ class ClientCap:
 
 
 @dataclass(frozen=True)
-class LayerPair:
-    """Two layers with the same count, the lower one in CloudWatch, to compare requested and arriving traffic."""
-
-    way: str
-    counts: str
-    above: str
-    below: str
-    metric: str
-    statistic: str | None = None
-    # The upper layer if it is a metric too, instead of the instances' own count.
-    above_metric: str | None = None
-
-
-def layer_pairs(below: str, **metrics: str) -> Iterator[LayerPair]:
-    """Yield a pair for each of read_bytes, write_operations … by its metric, with the instances' mounts above."""
-    for name, metric in metrics.items():
-        way, _, counts = name.partition("_")
-        yield LayerPair(way, counts, "mount", below, metric)
-
-
-@dataclass(frozen=True)
 class Burst:
     """A limit of the whole storage that credits raise for some time, in IOPS or bytes per second."""
 
@@ -141,7 +120,6 @@ class StorageMetrics:
     limits: tuple[WatchedLimit, ...] = ()
     cache: ServerCache | None = None
     metered: MeteredThroughput | None = None
-    layers: tuple[LayerPair, ...] = ()
     counters: Mapping[str, Literal["disk", "nfs", "lustre"]] = {}
     """Kernel counters that count the mount's traffic, by kind of mount."""
     operations_unit: str = "IOPS"

@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field, StringConstraints
 
 from matrix.storages.base import FILE_SYSTEM_ID, BlockTimes, CeilingWords, Storage, Traits, Words
-from matrix.storages.metrics import MINUTE_S, ClientCap, StorageMetrics, layer_pairs, metrics_table
+from matrix.storages.metrics import MINUTE_S, ClientCap, StorageMetrics, metrics_table
 from matrix.terms.charges import Amount, Charge, Usage
 from matrix.terms.documents.parts import StorageFields
 from matrix.terms.use import Use, nfs_operations, total
@@ -50,10 +50,6 @@ class S3FilesMetrics(StorageMetrics):
         "written": ("AWS/S3/Files DataWriteBytes", None),
         "metadata": ("AWS/S3/Files MetadataReadBytes", None),
     }
-    # Direct reads from S3 bypass the file system, so the mount reads more than the file system.
-    layers = tuple(
-        layer_pairs("S3 Files", read_bytes="AWS/S3/Files DataReadBytes", write_bytes="AWS/S3/Files DataWriteBytes")
-    )
     counters = {"s3-files": "nfs"}
     operations_unit = "writes/s, as which requests count"
 

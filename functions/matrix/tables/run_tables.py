@@ -9,7 +9,6 @@ from matrix.tables.directories_table import directories_table
 from matrix.tables.earlier_runs import earlier_runs_table
 from matrix.tables.failed_table import failed_table
 from matrix.tables.highest_rates import highest_rates_table
-from matrix.tables.layers_table import far_layers_table
 from matrix.tables.ranking_table import ranking_table
 from matrix.tables.service_times_table import service_times_table
 from matrix.tables.table import Table
@@ -55,7 +54,6 @@ def other_tables(summary: SummaryDocument) -> Iterator[Table]:
         *bottleneck_tables(summary)[:1],
         directories_table(summary),
         service_times_table(summary),
-        far_layers_table(summary),
         failed_table(summary),
         earlier_runs_table(summary),
     )

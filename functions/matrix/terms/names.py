@@ -15,7 +15,6 @@ from matrix.terms.quantities import ABSENT, number, rough_duration
 
 if TYPE_CHECKING:
     from matrix.terms.documents.result import (
-        Layer,
         MetricResult,
         PointMetrics,
         PointResult,
@@ -141,20 +140,16 @@ def _cache_marks(point: PointResult, cell: ResultDocument) -> Iterator[str]:
     The share of the instance's cache are the bytes that programs read and the mount did not. Caching inside of EBS is
     unknown.
     """
-    ratio = next((layer["ratio"] for layer in point.get("layers") or [] if _is_of_programs(layer)), None)
+    read = point.get("read_bytes")
     bottleneck = cell.get("bottleneck")
     by_server = (bottleneck.get("server_cache") or {}).get(point["id"]) if bottleneck else None
-    by_instance = None if ratio is None else 100 * max(0.0, 1 - ratio)
+    by_instance = 100 * max(0.0, 1 - read["mounted"] / read["asked"]) if read else None
     if by_instance is not None and by_instance >= MIN_CACHED_PERCENT:
         yield f"{by_instance:.0f} % from the instance's cache"
     if by_server is not None and by_server >= MIN_CACHED_PERCENT:
         yield f"{by_server:.0f} % from server cache"
     elif by_instance is not None and by_instance < MIN_CACHED_PERCENT:
         yield "cold instance" if by_server is None else "cold"
-
-
-def _is_of_programs(layer: Layer) -> bool:
-    return (layer["above"], layer["way"], layer["counts"]) == ("programs", "read", "bytes")
 
 
 def is_unsteady(steadiness: PointSteadiness) -> bool:

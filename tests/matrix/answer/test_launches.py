@@ -222,14 +222,13 @@ def test_tables_charts_and_rows_say_how_often_cells_were_launched():
     assert read(SummaryDocument, json.loads(json.dumps(summary)), "summary.json")
 
 
-def test_what_layers_saw_adds_up_over_launches_and_a_highest_rate_knows_their_instances():
+def test_bytes_read_add_up_over_launches_and_a_highest_rate_knows_their_instances():
     document = planned()
     results = results_of(document)
     for cell in document["cells"]:
         cell["workload"] = {"type": "touch", "p99AtMostMs": 5}
         launch, [point] = cell["launch"], results[cell["id"]]["points"]
-        layer = {"way": "write", "counts": "bytes", "above": "mount", "below": "EFS", "asked": 100.0 * launch}
-        point["layers"] = [layer | {"seen": 50.0, "ratio": 0.5 / launch}]
+        point["read_bytes"] = {"asked": 100.0 * launch, "mounted": 50.0}
         point["caches"] = "dropped" if launch < 3 else "not dropped"
         point["steadiness"] = {"judged": 4, "steady": 4, "from_s": 10.0 * launch, "ratio": None} | {
             "too_short": 0, "too_noisy": launch
@@ -240,13 +239,10 @@ def test_what_layers_saw_adds_up_over_launches_and_a_highest_rate_knows_their_in
         columns = point["samples"]["metrics"]
         columns["create_lat_p99_us"] = [1.0] * len(columns.pop("duration_s"))
         columns["files_per_s"] = [10.0] * len(columns["create_lat_p99_us"])
-        results[cell["id"]]["server_layers"] = {"p01": point["layers"]}
 
     joined = join(document, results)[JOINED]
 
-    [layer] = joined["points"][0]["layers"]
-    assert (layer["asked"], layer["seen"], layer["ratio"]) == (600, 150, 0.25)
-    assert joined["server_layers"] == {"p01": [layer]}
+    assert joined["points"][0]["read_bytes"] == {"asked": 600, "mounted": 150}
     assert joined["points"][0]["caches"] == "dropped and not dropped"
     assert joined["points"][0]["steadiness"] == {
         "judged": 12, "steady": 12, "from_s": 20.0, "ratio": None, "too_short": 0, "too_noisy": 6

@@ -172,8 +172,7 @@ def test_a_label_says_what_makes_a_figure_less_than_what_the_storage_always_does
     ],
 )
 def test_a_label_of_reads_says_how_cold_they_were(ratio, server, words):
-    read = {"way": "read", "counts": "bytes", "above": "programs", "below": "mount", "ratio": ratio}
-    point = {"id": "p01", "layers": [read | {"way": "write", "ratio": 0.1}] + ([read] if ratio else [])}
+    point = {"id": "p01"} | ({"read_bytes": {"asked": 50.0, "mounted": 50.0 * ratio}} if ratio else {})
     cell = {"bottleneck": {"server_cache": {} if server is None else {"p01": server}}}
 
     assert names.marked_label("bs 4k", point, cell) == words

@@ -7,7 +7,6 @@ from typing import Any
 from matrix.answer.bottleneck import bursting, clients, provisioned, watched
 from matrix.answer.bottleneck.evidence import Ceiling, Evidence
 from matrix.answer.costs import storage_of
-from matrix.answer.layers import of_server
 from matrix.input.instance_types import smallest_with_network
 from matrix.plan.instance_limits import smallest_that_carries
 from matrix.terms.ceilings import INSTANCE_EBS, INSTANCE_NETWORK, NOT_KNOWN, NOT_SATURATED, PROCESSORS, TOOL
@@ -163,7 +162,7 @@ def is_late(result: ResultDocument) -> bool:
 def refreshed(
     result: ResultDocument, environment: str, read: Callable[[WatchedResources, float, float], CloudWatchMetrics]
 ) -> ResultDocument:
-    """Return a result with metrics that are read again, and with its bottleneck and layers computed anew.
+    """Return a result with metrics that are read again, and with its bottleneck computed anew.
 
     `read` gets the resources and the first and last moment. Earlier values stay if CloudWatch could not be queried or
     has deleted its own (values per minute after 15 days).
@@ -172,10 +171,8 @@ def refreshed(
     now = read(kept["resources"], kept["from"], kept["to"])
     if now["unasked"] or _count(now) < _count(kept):
         return result
-    if moved := kept.get("moved"):
-        now["moved"] = moved
     refreshed: ResultDocument = {**result, "cloudwatch": now}
-    return {**refreshed, "bottleneck": find(refreshed, environment), "server_layers": of_server(refreshed)}
+    return {**refreshed, "bottleneck": find(refreshed, environment)}
 
 
 def _count(kept: CloudWatchMetrics) -> int:

@@ -260,21 +260,13 @@ class OverTime(TypedDict):
     """By who counted them: the workload's own engine, the disks, the NFS mounts."""
 
 
-class Layer(TypedDict):
-    """Traffic of a layer as a share of the layer above, summed over all samples of a point."""
+class ReadBytes(TypedDict):
+    """Bytes read, summed over all samples of a point that have both counts."""
 
-    way: str
-    """read or write."""
-    counts: str
-    """bytes or operations."""
-    above: str
-    """Who asked: programs, mount, FSx server."""
-    below: str
-    """Who was asked: mount, volume (its own count), volume in CloudWatch, EFS, FSx server, FSx disks."""
     asked: float
-    seen: float
-    ratio: float
-    """Below 1: a cache, or data that is not written yet. Above 1: amplification."""
+    """By the programs."""
+    mounted: float
+    """By the mount: the instance's cache answered the rest. More than asked for is read-ahead."""
 
 
 class PointMetrics(TypedDict):
@@ -303,8 +295,7 @@ class PointResult(TypedDict):
     """Whether the instances' caches were dropped before the samples: dropped, not dropped, or both."""
     overhead_share: NotRequired[float]
     """Median share of a sample's time in which its programs started or ended."""
-    layers: NotRequired[list[Layer]]
-    """From the counters of the instances. Those of servers are in the cell's `server_layers`."""
+    read_bytes: NotRequired[ReadBytes]
     tool_ceiling: NotRequired[ToolCeiling]
     steadiness: NotRequired[PointSteadiness]
     latency: NotRequired[dict[str, Latency]]
@@ -394,9 +385,7 @@ class ResultDocument(TypedDict):
     taken_from: NotRequired[Source]
     attempts: NotRequired[list[Attempt]]
     cloudwatch: NotRequired[CloudWatchMetrics]
-    """The summary has it without `series` and `moved`."""
+    """The summary has it without `series`."""
     instance_limits: NotRequired[dict[str, Limit]]
     """EC2's limits of the instance type: ebs_iops, ebs_bytes_per_s, network_bytes_per_s."""
     bottleneck: NotRequired[Bottleneck]
-    server_layers: NotRequired[dict[str, list[Layer]]]
-    """Ratios server / instances and disks / server by point, from CloudWatch."""

@@ -1,4 +1,4 @@
-"""CloudWatch's metrics while a cell was measured, and the traffic of the instances' mounts meanwhile."""
+"""CloudWatch's metrics while a cell was measured."""
 
 from typing import NotRequired
 
@@ -35,15 +35,6 @@ class MetricSeries(TypedDict):
     values: list[float]
 
 
-class MovedByMinute(TypedDict):
-    """Traffic of the instances' mounts per minute of CloudWatch."""
-
-    at: list[float]
-    """Epoch seconds at which each minute begins."""
-    points: dict[str, dict[str, list[float]]]
-    """By point ("" between the steps), then by read_bytes, write_bytes, read_operations, write_operations."""
-
-
 # `from` is a word of Python, so this one cannot be written as a class.
 CloudWatchMetrics = TypedDict(
     "CloudWatchMetrics",
@@ -54,7 +45,6 @@ CloudWatchMetrics = TypedDict(
         "is_settled": bool,
         "resources": WatchedResources,
         "series": NotRequired[list[MetricSeries]],
-        "moved": NotRequired[MovedByMinute],
         "absent": list[str],
         "unasked": str | None,
     },
