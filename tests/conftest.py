@@ -13,7 +13,7 @@ TESTS = Path(__file__).parent
 SYSTEM = ("local", "system", "faults")
 LONGEST = (
     "test_demo.py", "test_vm_fleet.py", "test_release.py", "test_sam_deploy.py", "test_privilege.py", "test_faults.py",
-    "test_contract.py", "test_emulated_run.py", "test_budget_and_resume.py", "test_coverage.py", "test_drawn.py",
+    "test_verification.py", "test_emulated_run.py", "test_budget_and_resume.py", "test_coverage.py", "test_drawn.py",
     "test_emulated_truths.py", "test_lifecycle.py", "test_notify.py", "test_kills.py", "test_console.py",
 )  # fmt: skip
 

@@ -31,10 +31,6 @@ def verify(
         Literal["fsx", "mountpoint"] | None,
         typer.Option("--with", help="Measure also on FSx for OpenZFS, or on your bucket (ExistingBucket), read-only."),
     ] = None,
-    record: Annotated[
-        Path | None,
-        typer.Option("--record", metavar="FILE", help="Keep requests and responses, with ids and addresses replaced."),
-    ] = None,
     as_json: options.AsJson = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Agree to the expected cost without being asked.")] = False,
 ) -> None:
@@ -48,7 +44,7 @@ def verify(
     Example: matrix verify --stack storage-matrix
     """
     with _target(Place(local, stack, region)) as target:
-        document = _verified(target, also=with_, record=record, yes=yes or local)
+        document = _verified(target, also=with_, yes=yes or local)
     if as_json:
         terminal.print_json(document)
     else:
@@ -70,14 +66,12 @@ def _target(place: Place) -> Iterator[Deployment]:
             yield cloud
 
 
-def _verified(target: Deployment, *, also: str | None, record: Path | None, yes: bool) -> dict[str, object]:
+def _verified(target: Deployment, *, also: str | None, yes: bool) -> dict[str, object]:
     # These import numpy, pydantic and boto3, for which `matrix --help` must not wait.
-    from cli.verify import pages, recording, steps
+    from cli.verify import pages, steps
     from cli.verify.stack import Stack
 
-    recorder = recording.Recorder()
-    asked = Stack(target if record is None else recording.recorded(target, recorder))
-    planned = steps.steps_of(asked, also)
+    planned = steps.steps_of(Stack(target), also)
     console = terminal.stderr()
     _agree(console, planned, yes=yes)
     outcomes = list(
@@ -90,8 +84,6 @@ def _verified(target: Deployment, *, also: str | None, record: Path | None, yes:
     document = pages.to_document(target, outcomes, time.time())
     Path(DOCUMENT).write_text(json.dumps(document, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     Path(PAGE).write_text(pages.to_markdown(document), encoding="utf-8")
-    if record is not None:
-        record.write_text(recorder.text(asked.names), encoding="utf-8")
     return document
 
 

@@ -14,7 +14,7 @@ SOURCES = Path(__file__).resolve().parents[2]
 
 @dataclass(frozen=True)
 class Stack:
-    """A deployed stack, asked through one deployment, so that a recorder sees every call."""
+    """A deployed stack, asked through one deployment."""
 
     deployment: Deployment
     sources: Path = SOURCES
@@ -50,9 +50,7 @@ class Stack:
 
     @property
     def names(self) -> dict[str, str]:
-        """Texts that a recording must not contain, keyed by their replacement. Empty if there is no stack."""
-        if not self.deployment.outputs:
-            return {}
+        """The stack's name and the ids of its resources, by `stack` and logical ids."""
         own = {logical: physical.rpartition(":")[2] for logical, physical in self.resources.items()}
         return {"stack": self.deployment.stack} | {
             logical: physical for logical, physical in own.items() if physical != self.deployment.stack

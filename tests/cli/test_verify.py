@@ -5,13 +5,11 @@ import json
 import re
 import zipfile
 from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
 from unittest.mock import Mock
 
 import pytest
-from botocore.hooks import HierarchicalEmitter
 from judge import definition
 from support.grants import granted
 from support.refusals import refusal, refusing
@@ -29,7 +27,6 @@ from cli.verify import (
 )
 from cli.verify.checks import Verdict, required
 from cli.verify.expectations import Evidence
-from cli.verify.recording import Recorder
 from cli.verify.stack import SOURCES, Stack
 from cli.verify.steps import Step
 from local.corrections import yaml_template
@@ -582,7 +579,7 @@ def test_a_deployed_function_that_plans_other_cells_is_broken_and_other_prices_a
     assert other(expectations.same_plan(PLAN, {**PLAN, "warnings": [*PLAN["warnings"], *slow]})) == {}
 
 
-# --- order, pages and records -----------------------------------------------------------------------------------------
+# --- order and pages ----------------------------------------------------------------------------------------------
 
 
 def a_step(name, *checks, error=None):
@@ -671,38 +668,6 @@ def test_two_cells_follow_each_other_on_more_vcpus_than_a_new_account_has_at_onc
     counts = [cell["fleet"]["count"] for cell in plan["cells"]]
     assert len(counts) == 2
     assert max(counts) <= 5 < sum(counts)  # vCPUs, one of each instance
-
-
-def test_a_record_has_no_id_no_address_and_no_account_but_the_same_stand_in_for_the_same_id():
-    recorder, events = Recorder(), HierarchicalEmitter()
-    for _ in range(2):  # a step asks again for the client of an earlier one
-        recorder.watch(SimpleNamespace(meta=SimpleNamespace(events=events)))
-    model = SimpleNamespace(name="DescribeInstances", service_model=SimpleNamespace(service_name="ec2"))
-    for _ in range(2):
-        context = {}
-        requested = {"InstanceIds": ["i-0123456789abcdef0"]}
-        events.emit("provide-client-params.ec2.DescribeInstances", params=requested, context=context)
-        events.emit("after-call.ec2.DescribeInstances", model=model, context=context, parsed={
-            "ResponseMetadata": {"RequestId": "6a7ee0b5-0000-4000-8000-000000000000"},
-            "Id": "i-0123456789abcdef0", "Other": "i-0fedcba9876543210", "Ip": "10.83.4.5", "Open": "0.0.0.0/0",
-            "Dns": "ec2-3-120-1-2.eu-west-1.compute.amazonaws.com",
-            "Encoded": "one%3Ai-0fedcba9876543210", "Mac": "0a:1b:2c:3d:4e:5f",
-            "Arn": "arn:aws:iam::111122223333:role/mine-LaunchFleetRole-1",
-            "Key": "AROAABCDEFGHIJKLMNOPQ:i-0123456789abcdef0",
-            "At": datetime(2026, 1, 1, tzinfo=UTC), "Body": io.BytesIO(), "UserData": "secret",
-        })  # fmt: skip
-
-    text = recorder.text({"stack": "mine-stack", "LaunchFleetRole": "mine-LaunchFleetRole-1"})
-
-    first, second = json.loads(text)
-    assert first == second
-    assert first["request"] == {"InstanceIds": ["{resource i-1}"]}
-    assert first["response"] == {
-        "Id": "{resource i-1}", "Other": "{resource i-2}", "Ip": "{address 1}", "Open": "0.0.0.0/0",
-        "Dns": "{host 1}.eu-west-1.compute.amazonaws.com", "Encoded": "one%3A{resource i-2}", "Mac": "{mac 1}",
-        "Arn": "arn:aws:iam::{account 1}:role/{LaunchFleetRole}", "Key": "{principal 1}:{resource i-1}",
-        "At": "2026-01-01T00:00:00+00:00", "Body": "<BytesIO>",
-    }  # fmt: skip
 
 
 # --- the command ------------------------------------------------------------------------------------------------------

@@ -1,0 +1,72 @@
+"""`matrix verify`, whole."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.deployed_policies import policies_of, put, without
+from support.owned import stack_resources
+from support.runs import Cloud, start_cloud
+
+from cli.verify.measurements import FLEET
+
+MATRIX = Path(sys.executable).with_name("matrix")
+
+
+@pytest.fixture(scope="module")
+def cloud(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cloud]:
+    """A cloud as `matrix verify --local` finds it."""
+    with start_cloud(tmp_path_factory.mktemp("cloud")) as started:
+        yield started
+
+
+def verify(cloud: Cloud, folder: Path, *arguments: str) -> tuple[int, dict[str, Any]]:
+    """The exit code of `matrix verify --local` on a running cloud, and what it has written."""
+    command = [MATRIX, "verify", "--local", *arguments]
+    done = subprocess.run(
+        command, cwd=folder, env={**os.environ, "MATRIX_WORKDIR": str(cloud.folder)}, capture_output=True, text=True
+    )
+    assert done.returncode in (0, 1), done.stdout + done.stderr
+    return done.returncode, json.loads((folder / "verification.json").read_text())
+
+
+def test_a_whole_verification_finds_all_as_it_should_be(cloud: Cloud, tmp_path: Path):
+    code, document = verify(cloud, tmp_path, "--with", "fsx")
+
+    assert [step["name"] for step in document["steps"]] == [
+        "definition", "deployed", "limits", "permissions", "launches", "plan", "ebs", "fleet", "efs", "s3", "fsx",
+    ]  # fmt: skip
+    # A busy machine may start a fleet late: that differs, and breaks nothing.
+    assert {step["verdict"] for step in document["steps"]} <= {"as assumed", "differs"}, document
+    assert code == 0
+    assert document["steps"][5]["verdict"] == "as assumed", document["steps"][5]
+    compared_in_fleet = {check["what"].partition(",")[0] for check in document["steps"][7]["checks"]}
+    assert {"mount", "start skew", "last ready to common start", "cost on the receipt"} <= compared_in_fleet
+    assert f"| fleet | {FLEET.proves} |" in (tmp_path / "verification.md").read_text()
+
+
+def test_a_role_that_lacks_one_action_stops_a_verification_before_anything_costs_money(cloud: Cloud, tmp_path: Path):
+    role = stack_resources(cloud)["LaunchFleetRole"]
+    policies = policies_of(cloud, role)
+    [sid] = {
+        statement["Sid"] for document in policies.values() for statement in document["Statement"]
+        if "iam:PassRole" in statement["Action"]
+    }  # fmt: skip
+    put(cloud, role, without(policies, sid, "iam:PassRole"))
+    try:
+        code, document = verify(cloud, tmp_path)
+    finally:
+        put(cloud, role, policies)
+
+    assert code == 1
+    verdicts = {step["name"]: step["verdict"] for step in document["steps"]}
+    assert verdicts["permissions"] == "broken"
+    assert {verdicts[name] for name in ("launches", "plan", "ebs")} == {"not reached"}
+    [check] = [check for check in document["steps"][3]["checks"] if check["verdict"] == "broken"]
+    assert check["what"] == "LaunchFleetRole"
+    assert check["seen"].startswith("iam:PassRole on arn:aws:iam::")
