@@ -10,11 +10,12 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, NoReturn
 
+from local.hooks import Hooks
 from local.programs import claims
 from local.programs.processes import ProcessStarter
-from local.settings import ACCOUNTS, ALREADY_RUNNING, Options, set_environment
+from local.settings import ALREADY_RUNNING, Options, set_environment
 
 if TYPE_CHECKING:
     from local.server import Cloud
@@ -33,9 +34,9 @@ class Moments:
     ending: threading.Event
 
 
-def main() -> int:
-    """Serve until a signal, or the end of standard input with --with-parent."""
-    arguments = _parser().parse_args()
+def main(arguments: list[str] | None = None, hooks: Hooks | None = None) -> int:
+    """Serve until a signal, or the end of standard input with --with-parent; the arguments are the process's own."""
+    given = _parser().parse_args(arguments)
     if sys.platform != "linux":
         print(
             f"local cloud: {sys.platform} is not supported: Lambda's runtime client (awslambdaric) has wheels for "
@@ -49,7 +50,7 @@ def main() -> int:
     def parent_ended() -> None:
         if claimed.is_set():
             # Other commands may be using this cloud, and would lose their runs.
-            _kept.append(claims.wait_until_unused(arguments.workdir))
+            _kept.append(claims.wait_until_unused(given.workdir))
         end()
 
     def end(*_: Any) -> None:
@@ -58,31 +59,30 @@ def main() -> int:
 
     for number in SIGNALS:
         signal.signal(number, end)
-    if arguments.await_word:
+    if given.await_word:
         threading.Thread(target=_await_word, args=(begun, parent_ended), daemon=True).start()
     else:
         begun.set()
-        if arguments.with_parent:
+        if given.with_parent:
             threading.Thread(target=_wait_for_parent, args=(parent_ended,), daemon=True).start()
-    log = arguments.workdir / "logs" / "cloud.log" if arguments.await_word else None
+    log = given.workdir / "logs" / "cloud.log" if given.await_word else None
     # The objects imported and created until now stay. Collecting garbage among them repeatedly takes a quarter of the
     # start's processor time.
     gc.disable()
-    set_environment(arguments.region)
+    set_environment(given.region)
     # Packages of the test tools, which botocore imports if they exist, for 0.15 s.
     sys.modules["awscrt"] = sys.modules["OpenSSL"] = None
     # Start the fork server first, because it imports its packages meanwhile.
     starter = ProcessStarter()
     from local.server import Cloud
 
-    return _serve(Cloud(_options(arguments), starter), Moments(begun, claimed, ending), log)
+    return _serve(Cloud(_options(given), starter, hooks or Hooks()), Moments(begun, claimed, ending), log)
 
 
 def _serve(cloud: "Cloud", moments: Moments, log: Path | None) -> int:
     """Serve from the start signal until the end signal; errors in between are written to `log`, if there is one."""
     from local.corrections.moto_version import MotoChangedError
     from local.deploy import DeployError
-    from local.instances.vm.image import ImageUnavailableError
     from local.server import CloudRunningError, FolderUnusableError, PortTakenError
 
     try:
@@ -100,14 +100,7 @@ def _serve(cloud: "Cloud", moments: Moments, log: Path | None) -> int:
         gc.enable()
         _announce(description, is_awaited=log is not None)
         moments.ending.wait()
-    except (
-        CloudRunningError,
-        FolderUnusableError,
-        DeployError,
-        ImageUnavailableError,
-        MotoChangedError,
-        PortTakenError,
-    ) as err:
+    except (CloudRunningError, FolderUnusableError, DeployError, MotoChangedError, PortTakenError) as err:
         print(f"local cloud: {err}", file=sys.stderr)
         return ALREADY_RUNNING if isinstance(err, CloudRunningError) else 1
     finally:
@@ -147,10 +140,6 @@ def _options(arguments: argparse.Namespace) -> Options:
         stack=arguments.stack,
         region=arguments.region,
         time_scale=arguments.time_scale,
-        vcpu_quota=arguments.vcpu_quota,
-        faults=arguments.faults,
-        instances=arguments.instances,
-        account=arguments.account,
         parameters=tuple(arguments.parameter),
     )
 
@@ -171,20 +160,6 @@ def _parser() -> argparse.ArgumentParser:
         help="touch nothing before a line comes on standard input, and end when that ends",
     )
     up.add_argument("--time-scale", type=float, default=40.0, help="how much faster waits of executions pass")
-    up.add_argument("--vcpu-quota", type=int, help="refuse launches above so many vCPUs, as an account's quota does")
-    up.add_argument(
-        "--account",
-        choices=ACCOUNTS,
-        default="usual",
-        help="which account to play: one that runs fleets; one opened today (5 vCPUs, 10 functions at once, no "
-        "instance types in the third zone); or one whose default key for EBS is its own",
-    )
-    up.add_argument(
-        "--instances",
-        choices=("process", "vm"),
-        default="process",
-        help="what an instance is: a process, or an emulated VM",
-    )
     up.add_argument(
         "--parameter",
         type=_pair,
@@ -192,9 +167,6 @@ def _parser() -> argparse.ArgumentParser:
         default=[],
         metavar="NAME=VALUE",
         help="a parameter of the stack, such as NotifyEmail=me@example.org; may be given several times",
-    )
-    up.add_argument(
-        "--faults", type=Path, help="rules of faults to inject, read again when changed; see local/faults/injection.py"
     )
     return parser
 
@@ -206,7 +178,11 @@ def _pair(text: str) -> tuple[str, str]:
     return name, value
 
 
-if __name__ == "__main__":
-    code = main()
+def end_with(code: int) -> NoReturn:
+    """End the process; a normal exit would wait for each of moto's daemon threads."""
     sys.stdout.flush()
-    os._exit(code)  # a normal exit would wait for each of moto's daemon threads
+    os._exit(code)
+
+
+if __name__ == "__main__":
+    end_with(main())

@@ -14,7 +14,8 @@ from datetime import UTC, datetime
 from http import HTTPStatus
 from typing import Any
 
-from local.roles.signatures import OF_S3, NotSignedError, Request, check, claim_of
+from local.hooks import Application
+from local.signatures import OF_S3, NotSignedError, Request, check, claim_of
 
 # moto's own pages: a dashboard, a reset of everything, and a metadata service for everybody.
 PAGES_OF_MOTO = (
@@ -29,7 +30,6 @@ PAGES_OF_MOTO = (
 NOT_PLAYED = ("pricing",)
 LOG = logging.getLogger(__name__)
 REQUEST_ID = "local-refused"
-Application = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
 
 
 class Admission:

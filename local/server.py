@@ -12,12 +12,12 @@ from functools import cache, partial
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from local import quick_start, recording, sweeping
-from local.admission import Admission, Application
+from local import quick_start, sweeping
+from local.admission import Admission
 from local.corrections import moto_version
 from local.corrections.clients import ACCOUNT, Operator
 from local.deploy import Deployment
-from local.faults.injection import Faults
+from local.hooks import Hooks
 from local.instances import metadata
 from local.keeping import disk_space, runs
 from local.programs import claims, leftovers, peers, processes, service_models
@@ -25,7 +25,7 @@ from local.programs.liveness import is_alive, started_ticks
 from local.settings import ADDRESS, Options
 
 if TYPE_CHECKING:
-    from local.roles.enforcement import RoleEnforcement
+    from local.sessions import RoleSessions
 
 # The functions below import modules of moto, which reads its settings from the environment at import.
 
@@ -53,6 +53,7 @@ class Cloud:
 
     options: Options
     starter: processes.ProcessStarter
+    hooks: Hooks = field(default_factory=Hooks)
     description: dict[str, Any] = field(default_factory=dict)
     # Sentences about leftovers of an earlier, killed cloud of this folder.
     left_by_others: list[str] = field(default_factory=list)
@@ -160,7 +161,7 @@ class Cloud:
         from local.corrections import directory_buckets
 
         _keep_no_list_of_objects()
-        enforcement = self._correct_moto(operator, self.starter, port)
+        sessions = self._correct_moto(operator)
         from moto import backends
         from moto.core import responses
         from moto.server import DomainDispatcherApplication, create_backend_app
@@ -178,12 +179,10 @@ class Cloud:
                 return operator.secret_key, ""
             if of_bucket := directory_buckets.session_of(access_key):
                 return of_bucket.secret_key, of_bucket.token
-            session = enforcement.session(access_key)
+            session = sessions.by_key(access_key)
             return session and (session.secret_access_key, session.session_token)
 
-        application: Application = DomainDispatcherApplication(create_backend_app)
-        if record := os.environ.get(recording.VARIABLE):
-            application = recording.Recorder(application, Path(record))
+        application = self.hooks.application(DomainDispatcherApplication(create_backend_app))
         admission = Admission(application, self._hosts(port), secret_of)
         server = make_server(ADDRESS, port, admission, threaded=True, request_handler=KeepAliveHandler)
         # Before a thread is spent on it.
@@ -192,69 +191,53 @@ class Cloud:
 
     def _hosts(self, port: int) -> list[str]:
         """Return the host names by which clients reach the local cloud."""
-        names = ["localhost", "127.0.0.1"]
-        if self.options.instances == "vm":
-            from local.instances.vm.machine import HOST
+        return [f"{name}:{port}" for name in ("localhost", "127.0.0.1", *self.hooks.hosts)]
 
-            names.append(HOST)
-        return [f"{name}:{port}" for name in names]
-
-    def _correct_moto(self, operator: Operator, starter: Any, port: int) -> "RoleEnforcement":
+    def _correct_moto(self, operator: Operator) -> "RoleSessions":
         from local.corrections import (
             cloudformation,
             conditional_writes,
             dynamodb,
-            ebs_key,
             ec2,
             file_systems,
+            iam,
             images,
             recovery_points,
             service_quotas,
         )
-        from local.faults import lateness
         from local.functions import runtime as lambda_runtime
         from local.instances import player as instances
         from local.keeping import writes
-        from local.roles import enforcement as iam
-        from local.roles import simulation
+        from local.sessions import RoleSessions
         from local.step_functions import events, interpreter
 
-        rules = self.options.faults
-        injected = Faults(rules.resolve(), self._workdir / "calls.jsonl") if rules is not None else None
-        credentials = iam.RoleCredentials(self.options.region)
-        enforcement = iam.RoleEnforcement(self._workdir / "iam-decisions.jsonl", injected)
-        enforcement.install()
-        simulation.install()
+        sessions = RoleSessions(self.options.region)
+        self.hooks.before(self._workdir, self.options.region, sessions)
+        iam.install()
         dynamodb.install()
         conditional_writes.install()
         cloudformation.install(operator)
-        file_systems.install(
-            self._workdir / "storage" / "file-systems",
-            late_s=lateness.name_late_s(injected, ACCOUNT, self.options.region) if injected else None,
-        )
+        file_systems.install(self._workdir / "storage" / "file-systems")
         images.install()
         recovery_points.install()
-        is_new = self.options.account == "new"
-        service_quotas.install(is_new=is_new)
+        service_quotas.install()
         self._keeper = keeper = writes.Keeper(runs.KeptRuns(self._workdir / "runs"))
         keeper.install()
 
         self._runtime = runtime = lambda_runtime.LambdaRuntime(
-            starter,
+            self.starter,
             operator.endpoint,
             self._workdir,
-            credentials.environment,
-            injected,
-            are_vms=self.options.instances == "vm",
-            concurrency=service_quotas.NEW_CONCURRENCY if is_new else None,
-            time_scale=self.options.time_scale,
+            sessions.environment,
+            self.hooks,
+            self.options.time_scale,
         )
         runtime.install()
         self._closing.append(runtime.close)
 
         bridge = events.EventBridge(
             runtime.deliver,
-            partial(events.start_execution, operator.client, credentials.environment),
+            partial(events.start_execution, operator.client, sessions.environment),
             ACCOUNT,
             self.options.region,
             self.options.time_scale,
@@ -276,47 +259,29 @@ class Cloud:
 
         interpreter.install(
             operator.client,
-            credentials.environment,
+            sessions.environment,
             self.options.time_scale,
             begun=keeper.keep_execution,
             ended=ended,
-            injected=injected,
         )
-        if injected:
-            lateness.install(injected)
         bridge.start()
         space.start()
 
         service = metadata.MetadataService()
         self._closing.append(service.close)
-        player = instances.InstancePlayer(
+        player = self.hooks.player(
+            instances.InstancePlayer,
             workdir=self._workdir,
             endpoint=operator.endpoint,
-            starter=starter,
+            starter=self.starter,
             metadata=service,
-            enforcement=enforcement,
-            credentials=credentials,
-            injected=injected,
-            machines=self._machines(port) if self.options.instances == "vm" else None,
+            sessions=sessions,
+            hooks=self.hooks,
         )
-        launched: ec2.Player = player
-        if self.options.account == "customer-key":
-            key = ebs_key.make(ACCOUNT, self.options.region)
-            launched = ebs_key.KeyHolder(player, key, enforcement.may_use_key)
-        ec2.install(
-            launched,
-            self.options.vcpu_quota or (service_quotas.NEW_VCPUS if is_new else None),
-            without_types=f"{self.options.region}c" if is_new else None,
-        )
+        ec2.install(player)
+        self.hooks.after()
         self._closing += [player.close, bridge.close, space.close]
-        return enforcement
-
-    def _machines(self, aws_port: int) -> Any:
-        from local.instances.vm.machines import Machines
-
-        machines = Machines(aws_port, self._workdir / "storage" / "file-systems", self._workdir / "logs")
-        self._closing.append(machines.close)
-        return machines
+        return sessions
 
 
 def _configure_moto() -> None:

@@ -9,7 +9,6 @@ ALREADY_RUNNING = 3
 # Of a function's code and layers; Lambda takes no more.
 # https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html
 LAMBDA_UNZIPPED_BYTES = 262_144_000
-ACCOUNTS = ("usual", "new", "customer-key")
 
 
 @dataclass(frozen=True)
@@ -22,10 +21,6 @@ class Options:
     stack: str = "storage-matrix"
     region: str = "us-east-1"
     time_scale: float = 40.0
-    vcpu_quota: int | None = None
-    faults: Path | None = None
-    instances: str = "process"
-    account: str = "usual"
     # Parameters of the stack, beside those that make it local.
     parameters: tuple[tuple[str, str], ...] = ()
 

@@ -10,7 +10,7 @@ from local import quick_start
 
 TESTS = Path(__file__).parent
 # Folders whose tests start a local cloud, whole runs or emulated machines.
-SYSTEM = ("local", "system", "faults")
+SYSTEM = ("cloud", "local", "system", "faults")
 LONGEST = (
     "test_demo.py", "test_vm_fleet.py", "test_release.py", "test_sam_deploy.py", "test_privilege.py", "test_faults.py",
     "test_verification.py", "test_emulated_run.py", "test_budget_and_resume.py", "test_coverage.py", "test_drawn.py",

@@ -29,24 +29,19 @@ def local() -> None:
 
 
 @app.command()
-def up(
-    instances: options.Instances = "process",
-    account: options.Account = "usual",
-    web: options.Web = False,
-    as_json: options.AsJson = False,
-) -> None:
+def up(web: options.Web = False, as_json: options.AsJson = False) -> None:
     """Start the local cloud and keep it until Ctrl-C.
 
     The stack is deployed to it; runs then start faster. Prints the environment variables that the aws and sam
     command lines need to use it; with --json as one document, as soon as the cloud is up.
 
-    Example: matrix local up --account new
+    Example: matrix local up
     """
     if deployment.is_local_cloud_running():
         cloud = deployment.running_local_cloud()
         raise CommandError(f"a local cloud is running already: {cloud.endpoint}", "use it with --local")
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    child = local_cloud.start(instances, account)
+    child = local_cloud.start()
     try:
         local_cloud.begin(child)
         described = local_cloud.wait_until_ready(child)

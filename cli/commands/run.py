@@ -40,7 +40,6 @@ def run(
         ),
     ] = None,
     local: options.Local = False,
-    instances: options.Instances = "process",
     stack: options.Stack = None,
     region: options.Region = None,
     name: Annotated[
@@ -77,10 +76,6 @@ def run(
     if name is not None and not re.fullmatch(RUN_PATTERN, name):
         advice = "write 1 to 80 of A-Z, a-z, 0-9, _ and -, not beginning with -"
         raise CommandError(f"{name!r} cannot be the name of a run", advice, ExitCode.BAD_INPUT)
-    if instances == "vm" and not local:
-        raise CommandError("--instances is for the local cloud", "add --local", ExitCode.BAD_INPUT)
-    if deployment.is_local_cloud_running():
-        local_cloud.refuse_machines_of_others(instances)
     if file is None and resume is None:
         raise CommandError("no matrix to measure", "give a matrix FILE, or --resume RUN", ExitCode.BAD_INPUT)
     if web and detach:
@@ -93,17 +88,18 @@ def run(
     try:
         chosen = RunOptions(name or "", as_json, detach, web=web, verbose=verbose)
         if resume is not None:
-            _resume(resume, file, place, chosen, instances=instances, yes=yes)
+            _resume(resume, file, place, chosen, yes=yes)
             return
-        with local_cloud.prepared(is_wanted=local and instances == "process") as child:
+        with local_cloud.prepared(is_wanted=local) as child:
             # The agreed cost must be the one in the region of the run.
             here = region if local else deployment.chosen_region(region)
             planned = planning.read_and_plan(file or planning.STDIN, here)
             chosen = _named(chosen, planned)
             _refuse_over_budget(planned)
-            _refuse_emulation_elsewhere(planned, local=local, instances=instances)
+            if not local:
+                _refuse_emulation(planned)
             if local:
-                _run_here(planned, chosen, instances, child)
+                _run_here(planned, chosen, child)
                 return
     except planning.BadMatrix as bad:
         report_problems(file or Path(f"the matrix of {resume}"), bad, as_json)
@@ -143,15 +139,14 @@ def _to_end(service: Service, planned: Planned, chosen: RunOptions) -> None:
         running.run_to_end(service, planned, chosen)
 
 
-def _refuse_emulation_elsewhere(planned: Planned, *, local: bool, instances: str) -> None:
+def _refuse_emulation(planned: Planned) -> None:
     """Refuse emulated storages on AWS before anything is started, as Plan matrix does."""
-    if not planned.plan.get("emulated") or (local and instances == "process"):
-        return
-    where = "emulated machines mount their storages" if local else "on AWS storages are measured"
-    advice = "add --local" if not local else "leave out --instances vm"
-    raise CommandError(
-        f"{where}, this matrix wants them emulated", f"{advice}, or leave out emulate", ExitCode.BAD_INPUT
-    )
+    if planned.plan.get("emulated"):
+        raise CommandError(
+            "on AWS storages are measured, this matrix wants them emulated",
+            "add --local, or leave out emulate",
+            ExitCode.BAD_INPUT,
+        )
 
 
 def _refuse_over_budget(planned: Planned) -> None:
@@ -167,9 +162,7 @@ def _named(chosen: RunOptions, planned: Planned) -> RunOptions:
     return replace(chosen, run=chosen.run or running.made_up_name(planned.plan["name"]))
 
 
-def _resume(
-    run: str, file: Path | None, place: Place, chosen: RunOptions, *, instances: str, yes: bool
-) -> None:  # fmt: skip
+def _resume(run: str, file: Path | None, place: Place, chosen: RunOptions, *, yes: bool) -> None:
     """Plan the rest of a run in the deployment where it ran, then run that like any other plan."""
     place = place.of_run(run)
     if not place.local:
@@ -181,7 +174,7 @@ def _resume(
     _refuse_kept_name(chosen)
     if not (run_folder(run).is_dir() or deployment.is_local_cloud_running()):
         raise known_runs.unknown_run(f"no local run {run}", run, known_runs.kept_runs())
-    with local_cloud.running_or_started(instances) as cloud:
+    with local_cloud.running_or_started() as cloud:
         service = Service(cloud)
         planned = resuming.plan_rest(service, run, file, place.region)
         terminal.stderr().print(_taken_over(planned))
@@ -195,23 +188,22 @@ def _taken_over(planned: Planned) -> str:
     return f"{reused} of {totals['cells']} cells are taken over, {totals['cells'] - reused} are measured."
 
 
-def _run_here(planned: Planned, chosen: RunOptions, instances: str, child: subprocess.Popen[bytes] | None) -> None:
+def _run_here(planned: Planned, chosen: RunOptions, child: subprocess.Popen[bytes] | None) -> None:
     console = terminal.stderr()
-    # Emulated machines have their own tools.
-    for line in this_machine.missing_tools(planned.plan) if instances == "process" else []:
+    for line in this_machine.missing_tools(planned.plan):
         terminal.print_wrapped(console, f"Note: {line}")
     expected = rough_duration(planned.plan["totals"]["expected_s"])
-    console.print(f"On this machine, free: it {_does_here(planned, instances)}")
+    console.print(f"On this machine, free: it {_does_here(planned)}")
     if not planned.plan.get("emulated"):
         console.print(f"On AWS it would take about {expected} and cost {plan_tables.cost_sentence(planned.plan)}.")
-    if instances == "process" and (note := this_machine.refuse_full_disk(planned)):
+    if note := this_machine.refuse_full_disk(planned):
         terminal.print_wrapped(console, f"Note: {note}")
     if chosen.detach and not deployment.is_local_cloud_running():
         raise CommandError(
             "--detach with --local needs a local cloud that stays", "start one in another terminal: `matrix local up`"
         )
     _refuse_kept_name(chosen)
-    with local_cloud.running_or_started(instances, child) as cloud:
+    with local_cloud.running_or_started(child) as cloud:
         own = replace(chosen, ends_cloud=cloud.ends_with_command)
         _to_end(Service(cloud), _one_at_a_time(planned), own)
 
@@ -236,11 +228,10 @@ def _goes_on(run: str) -> bool:
         return False
 
 
-def _does_here(planned: Planned, instances: str) -> str:
+def _does_here(planned: Planned) -> str:
     if planned.plan.get("emulated"):
         return "imitates the storages by the limits that AWS documents. Its figures say nothing about AWS."
-    what = "this disk" if instances == "process" else "emulated machines"
-    return f"measures {what}. Its figures say nothing about AWS."
+    return "measures this disk. Its figures say nothing about AWS."
 
 
 def _one_at_a_time(planned: Planned) -> Planned:

@@ -2,7 +2,7 @@
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Literal, TypeVar
+from typing import Annotated, TypeVar
 
 import typer
 
@@ -35,22 +35,6 @@ Cell = Annotated[
     ),
 ]
 Local = Annotated[bool, typer.Option("--local", help="Use the local cloud on this machine: no AWS account, no cost.")]
-Instances = Annotated[
-    Literal["process", "vm"],
-    typer.Option(
-        "--instances",
-        help="What an instance of the local cloud is: a process of this machine, or an emulated VM with the real user "
-        "data and real mounts (needs root; slow; proves the way, its figures mean nothing).",
-    ),
-]
-Account = Annotated[
-    Literal["usual", "new", "customer-key"],
-    typer.Option(
-        "--account",
-        help="Which AWS account the local cloud plays: one that runs fleets; one opened today (5 vCPUs, 10 functions "
-        "at once, no instance types in the third zone); or one whose default key for EBS is its own.",
-    ),
-]
 Stack = Annotated[
     str | None,
     typer.Option("--stack", metavar="NAME", help="Use this CloudFormation stack on AWS (default: storage-matrix)."),

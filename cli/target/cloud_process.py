@@ -16,7 +16,7 @@ from cli.target.workdir import workdir
 # -P keeps Python from importing a folder `local` or `matrix` of the user's working directory.
 COMMAND = (sys.executable, "-P", "-m", "local", "up", "--await-word")
 # Options with which the command may need another cloud than the one started early, or none.
-OTHERS = ("--instances", "--resume", "--detach", "--help", "-h")
+OTHERS = ("--resume", "--detach", "--help", "-h")
 _started_early: list[subprocess.Popen[bytes]] = []
 
 
@@ -29,7 +29,7 @@ def start_early(arguments: list[str]) -> None:
     if not is_wanted or not is_installed():
         return
     if not any(word.startswith(OTHERS) for word in arguments) and not deployment.is_local_cloud_running():
-        _started_early.append(start("process", "usual"))
+        _started_early.append(start())
 
 
 def is_installed() -> bool:
@@ -42,7 +42,7 @@ def started_early() -> subprocess.Popen[bytes] | None:
     return _started_early.pop() if _started_early else None
 
 
-def start(instances: str, account: str) -> subprocess.Popen[bytes]:
+def start() -> subprocess.Popen[bytes]:
     """Start a local cloud, which changes nothing until `begin`.
 
     If this process dies, its standard input ends and so does the local cloud.
@@ -53,17 +53,7 @@ def start(instances: str, account: str) -> subprocess.Popen[bytes]:
     # Its own session keeps Ctrl-C from the local cloud, which this process still needs to clean up.
     return subprocess.Popen(  # noqa: S603 - our own interpreter and module
         # The installed template, because the working directory may be any folder.
-        [
-            *COMMAND,
-            "--workdir",
-            str(workdir()),
-            "--template",
-            str(root / "template.yaml"),
-            "--instances",
-            instances,
-            "--account",
-            account,
-        ],
+        [*COMMAND, "--workdir", str(workdir()), "--template", str(root / "template.yaml")],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,  # its log does not exist before it begins

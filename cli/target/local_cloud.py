@@ -16,7 +16,6 @@ from cli.messages.errors import CloudDidNotStart, CloudIsRunning, CommandError, 
 from cli.target import cloud_process, deployment
 from cli.target.deployment import Deployment, from_cloud_document
 from cli.target.workdir import cloud_log, workdir
-from local.instances.vm import image
 from local.programs import claims, memory
 from local.settings import ALREADY_RUNNING
 
@@ -33,7 +32,7 @@ NEEDED_MIB = 1_100
 def prepared(*, is_wanted: bool) -> Iterator[subprocess.Popen[bytes] | None]:
     """Let a local cloud import its modules while the block decides whether to use it; None if one is running.
 
-    It is for instances that are processes, and ends with the block.
+    It ends with the block.
     """
     if not is_wanted or deployment.is_local_cloud_running():
         yield None
@@ -46,9 +45,7 @@ def prepared(*, is_wanted: bool) -> Iterator[subprocess.Popen[bytes] | None]:
 
 
 @contextmanager
-def running_or_started(
-    instances: str = "process", child: subprocess.Popen[bytes] | None = None
-) -> Iterator[Deployment]:
+def running_or_started(child: subprocess.Popen[bytes] | None = None) -> Iterator[Deployment]:
     """Yield the running local cloud, or start one for the duration of the block, the prepared one if there is one.
 
     The running one stays up until the block has ended, even if the command that started it ends before.
@@ -56,13 +53,12 @@ def running_or_started(
     while True:
         with _used():
             if deployment.is_local_cloud_running():
-                refuse_machines_of_others(instances)
                 yield deployment.running_local_cloud()
                 return
-        child = child or start(instances)
+        child = child or start()
         terminal.stderr().print("Starting the local cloud …")
         try:
-            with started(instances, child) as cloud:
+            with started(child) as cloud:
                 yield cloud
                 return
         except CloudIsRunning:
@@ -70,12 +66,12 @@ def running_or_started(
 
 
 @contextmanager
-def started(instances: str = "process", child: subprocess.Popen[bytes] | None = None) -> Iterator[Deployment]:
+def started(child: subprocess.Popen[bytes] | None = None) -> Iterator[Deployment]:
     """Run a local cloud for the duration of the block, the prepared one if there is one.
 
     Raises CloudIsRunning if another command starts one meanwhile.
     """
-    child = child or start(instances)
+    child = child or start()
     try:
         begin(child)
         # It takes a quarter of a second, during which this process has nothing else to do.
@@ -102,16 +98,6 @@ def _used() -> Iterator[None]:
         yield
 
 
-def refuse_machines_of_others(instances: str) -> None:
-    """Refuse emulated machines if a local cloud runs; call this only if one does."""
-    if instances == "vm":
-        raise CommandError(
-            "a local cloud runs already, and what its instances are is settled",
-            "end it, or start it with `matrix local up --instances vm`",
-            ExitCode.BAD_INPUT,
-        )
-
-
 def _say_if_killed(child: subprocess.Popen[bytes]) -> None:
     """Report that the local cloud was killed, with a possible reason: it could not report anything itself."""
     if child.poll() == -signal.SIGKILL:
@@ -132,7 +118,7 @@ def _warn_of_little_memory() -> None:
         )
 
 
-def start(instances: str = "process", account: str = "usual") -> subprocess.Popen[bytes]:
+def start() -> subprocess.Popen[bytes]:
     """Start the local cloud, which changes nothing until `begin`, and ends with this process."""
     if not cloud_process.is_installed():
         raise CommandError(
@@ -140,9 +126,7 @@ def start(instances: str = "process", account: str = "usual") -> subprocess.Pope
             "install it: pip install 'storage-matrix[local]', or make install in a clone",
             ExitCode.BAD_INPUT,
         )
-    if instances == "vm":
-        _prepare_machines()
-    return cloud_process.start(instances, account)
+    return cloud_process.start()
 
 
 def begin(child: subprocess.Popen[bytes]) -> None:
@@ -152,17 +136,6 @@ def begin(child: subprocess.Popen[bytes]) -> None:
     with suppress(BrokenPipeError):  # it has ended, and the code that waits for it reports that
         child.stdin.write(b"\n")
         child.stdin.flush()
-
-
-def _prepare_machines() -> None:
-    """Build the image of emulated machines the first time; refuse first if this machine lacks a program."""
-    try:
-        image.require_tools()
-        if not image.is_built():
-            terminal.stderr().print("Building what emulated machines boot, once: one to four minutes …")
-        image.image()
-    except image.ImageUnavailableError as err:
-        raise CloudDidNotStart(f"instances cannot be VMs here: {err.why}", err.advice) from err
 
 
 def wait_until_ready(child: subprocess.Popen[bytes]) -> dict[str, Any]:

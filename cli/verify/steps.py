@@ -50,10 +50,7 @@ def steps_of(stack: Stack, also: str | None = None) -> list[Step]:
         Step("definition", "AWS would create this state machine", partial(deployed.definition, stack)),
         Step("deployed", "what is deployed is this tree", partial(deployed.checks, stack)),
         Step("limits", "quotas and zones are enough for what follows", partial(limits.checks, stack, plans)),
-        Step(
-            "permissions", "each role may make every call that runs make, and use the stack's key",
-            lambda: (*permissions.checks(stack), *permissions.key_checks(stack)),
-        ),
+        *([] if stack.deployment.environment == "local" else [_permissions(stack)]),
         Step("launches", "EC2 would launch these instances", partial(limits.launches, stack, plans[0])),
         Step(
             "plan", "the state machine runs, plans like this tree, and prices are near the book's",
@@ -61,6 +58,14 @@ def steps_of(stack: Stack, also: str | None = None) -> list[Step]:
         ),
         *(_measuring(stack, each, plan) for each, plan in zip(chosen, plans, strict=True)),
     ]  # fmt: skip
+
+
+def _permissions(stack: Stack) -> Step:
+    """Return the step of the roles, which the local cloud does not judge."""
+    return Step(
+        "permissions", "each role may make every call that runs make, and use the stack's key",
+        lambda: (*permissions.checks(stack), *permissions.key_checks(stack)),
+    )  # fmt: skip
 
 
 def _measuring(stack: Stack, measurement: Measurement, plan: PlanDocument) -> Step:

@@ -7,7 +7,7 @@ from typing import Any
 
 import boto3
 
-ACCOUNT = "123456789012"  # moto's
+ACCOUNT, PARTITION = "123456789012", "aws"  # moto's
 # AWS access keys have 20 of these characters, and none starts with LOCAL, so the two cannot be confused.
 KEY_CHARACTERS = string.ascii_uppercase + "234567"
 

@@ -22,7 +22,6 @@ from moto.ec2.exceptions import EC2ClientError
 from moto.ec2.models import instances
 from moto.ec2.models.elastic_block_store import EBSBackend, Snapshot
 from moto.ec2.models.iam_instance_profile import IamInstanceProfileAssociationBackend
-from moto.ec2.models.instance_types import INSTANCE_TYPES, InstanceTypeOfferingBackend
 from moto.ec2.models.tags import TagBackend
 from moto.ec2.responses.elastic_block_store import ElasticBlockStore
 from moto.ec2.responses.general import General
@@ -55,19 +54,14 @@ class Player(Protocol):
     def console(self, instance: Any) -> bytes:
         """Return the last that an instance has printed."""
 
+    def close(self) -> None:
+        """End all instances."""
 
-def install(player: Player, vcpu_quota: int | None = None, without_types: str | None = None) -> None:
-    """Apply all corrections.
 
-    `vcpu_quota` is the account's limit of running vCPUs, None for no limit; `without_types` is an Availability Zone
-    that has none of the instance types, as older ones lack newer types.
-    """
+def install(player: Player) -> None:
+    """Apply all corrections."""
     _keep_volume_performance()
     _attach_to_what_runs()
-    if without_types is not None:
-        _offer_nothing_in(without_types)
-    if vcpu_quota is not None:
-        _enforce_quota(vcpu_quota)
     _associate_profiles_once()
     _leave_out_public_snapshots()
     fast_restores.install()
@@ -117,7 +111,7 @@ def _attach_to_what_runs() -> None:
         volume = self.ec2_backend.get_volume(self._get_param("VolumeId"))
         instance = self.ec2_backend.get_instance(self._get_param("InstanceId"))
         if volume.attachment is not None:
-            _look([volume.attachment.instance])
+            look([volume.attachment.instance])
             raise EC2ClientError("VolumeInUse", f"{volume.id} is already attached to an instance")
         if instance._state.code != RUNNING:
             raise EC2ClientError("IncorrectState", f"Instance '{instance.id}' is not 'running'.")
@@ -196,7 +190,7 @@ def note_described() -> None:
     EBSBackend.describe_volumes = describe_and_note
 
 
-def _look(seen: Iterable[Any]) -> None:
+def look(seen: Iterable[Any]) -> None:
     """Count a look at those of the instances that are shutting down; the last one finds them terminated."""
     with _looking:
         for instance in seen:
@@ -204,58 +198,6 @@ def _look(seen: Iterable[Any]) -> None:
                 instance.local_looks = looks - 1
                 if looks == 1:
                     instance.end_termination()
-
-
-def _enforce_quota(vcpu_quota: int) -> None:
-    """Refuse a whole launch that would take the account above its vCPUs, as EC2 does; moto has no such quota.
-
-    Instances that are shutting down count: https://github.com/iterative/cml/issues/649. AWS's pages do not say it.
-    """
-    run = instances.InstanceBackend.run_instances
-
-    def run_within_quota(self: Any, image_id: str, count: int, *rest: Any, **request: Any) -> Any:
-        counted = (PENDING, RUNNING, SHUTTING_DOWN)
-        alive = [instance for instance in self.all_instances() if instance._state.code in counted]
-        running = sum(_vcpus(instance.instance_type) for instance in alive)
-        wanted = count * _vcpus(request["instance_type"])
-        if running + wanted > vcpu_quota:
-            _look(alive)
-            raise EC2ClientError(
-                "VcpuLimitExceeded",
-                f"You have requested more vCPU capacity than your current vCPU limit of {vcpu_quota} allows for the "
-                "instance bucket that the specified instance type belongs to.",
-            )
-        return run(self, image_id, count, *rest, **request)
-
-    instances.InstanceBackend.run_instances = run_within_quota
-
-
-def _offer_nothing_in(zone: str) -> None:
-    """Refuse launches into a zone without the type, as EC2 does, and list no offering there."""
-    run, offerings = (
-        instances.InstanceBackend.run_instances,
-        InstanceTypeOfferingBackend.describe_instance_type_offerings,
-    )
-
-    def run_elsewhere(self: Any, image_id: str, count: int, *rest: Any, **request: Any) -> Any:
-        subnet = request.get("subnet_id")
-        if subnet and self.get_subnet(subnet).availability_zone == zone:
-            raise EC2ClientError(
-                "Unsupported",
-                f"Your requested instance type ({request['instance_type']}) is not supported in your requested "
-                f"Availability Zone ({zone}). Please retry your request by choosing another one.",
-            )
-        return run(self, image_id, count, *rest, **request)
-
-    def offered_elsewhere(self: Any, *arguments: Any, **named: Any) -> list[Any]:
-        return [offering for offering in offerings(self, *arguments, **named) if offering["Location"] != zone]
-
-    instances.InstanceBackend.run_instances = run_elsewhere
-    InstanceTypeOfferingBackend.describe_instance_type_offerings = offered_elsewhere
-
-
-def _vcpus(instance_type: str) -> int:
-    return INSTANCE_TYPES[instance_type]["VCpuInfo"]["DefaultVCpus"]
 
 
 def _launch_idempotently(player: Player) -> None:
@@ -372,7 +314,7 @@ def _terminate_through(player: Player) -> None:
 
 def _as_seen(describe: Callable[..., list[Any]]) -> Callable[..., list[Any]]:
     def describe_and_look(*arguments: Any, **named: Any) -> list[Any]:
-        _look(instance for reservation in describe(*arguments, **named) for instance in reservation.instances)
+        look(instance for reservation in describe(*arguments, **named) for instance in reservation.instances)
         return describe(*arguments, **named)
 
     return describe_and_look

@@ -13,14 +13,14 @@ from typing import Any
 from moto.efs import models as efs
 
 from local.corrections import directory_buckets, fsx, mounted_buckets, s3_files
-from local.corrections.folders import Folders, LateS, later
+from local.corrections.folders import Folders, later
 
 DELAY_S = 0.3
 
 
-def install(root: Path, delay_s: float = DELAY_S, late_s: LateS | None = None) -> None:
-    """Apply all corrections; `late_s(id, created_at)` returns the delay in s before a folder appears below `root`."""
-    folders = Folders(root, late_s or (lambda _id, _since: 0.0))
+def install(root: Path, delay_s: float = DELAY_S) -> None:
+    """Apply all corrections; the folders are below `root`."""
+    folders = Folders(root)
     s3_files.install(folders, delay_s)
     directory_buckets.install()
     mounted_buckets.install(folders)

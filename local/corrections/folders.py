@@ -2,30 +2,20 @@
 
 import shutil
 import threading
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
-
-LateS = Callable[[str, float], float]
 
 
 class Folders:
     """Folders that emulate shared file systems, by their ids."""
 
-    def __init__(self, root: Path, late_s: LateS) -> None:
+    def __init__(self, root: Path) -> None:
         self._root = root
-        self._late_s = late_s
-        self._since: dict[str, float] = {}
         self._gone: set[str] = set()
 
     def create(self, file_system_id: str) -> None:
-        """Create the folder unless it exists, or its DNS name does not resolve yet."""
-        is_first = file_system_id not in self._since
-        left_s = self._late_s(file_system_id, self._since.setdefault(file_system_id, time.time()))
-        if left_s and is_first:
-            later(left_s, self.create, file_system_id)
-        elif not left_s and file_system_id not in self._gone:
+        """Create the folder unless it exists or its file system was deleted."""
+        if file_system_id not in self._gone:
             (self._root / file_system_id).mkdir(parents=True, exist_ok=True)
 
     def folder(self, file_system_id: str) -> Path:

@@ -23,18 +23,14 @@ DEFAULTS = {
 }
 # An account that runs fleets has had its vCPUs raised, by how much is unknown: so high that no plan is refused.
 VCPUS = 100_000.0
-# Quotas of a new account as users report them; AWS's pages only state that new accounts have less.
-NEW_VCPUS, NEW_CONCURRENCY = 5, 10
 
 
-def install(*, is_new: bool = False) -> None:
-    """Answer GetServiceQuota for EC2, EBS, EFS, FSx and Lambda too; `is_new` plays an account opened today."""
-    values = DEFAULTS | ({("lambda", "L-B99A9384"): float(NEW_CONCURRENCY)} if is_new else {})
-    vcpus = float(NEW_VCPUS) if is_new else VCPUS
+def install() -> None:
+    """Answer GetServiceQuota for EC2, EBS, EFS, FSx and Lambda too."""
     get = ServiceQuotasBackend.get_service_quota
 
     def get_more(self: Any, service_code: str, quota_code: str) -> dict[str, Any]:
-        value = vcpus if service_code == "ec2" else values.get((service_code, quota_code))
+        value = VCPUS if service_code == "ec2" else DEFAULTS.get((service_code, quota_code))
         if value is None:
             return get(self, service_code, quota_code)
         return {"ServiceCode": service_code, "QuotaCode": quota_code, "Value": value}

@@ -17,8 +17,7 @@ import threading
 import time
 import uuid
 import zipfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -27,8 +26,8 @@ from typing import Any
 from moto.awslambda import models
 from moto.core.exceptions import JsonRESTError
 
-from local.faults.injection import BACKOFF_SCALE, Client, Faults, run_of_payload
 from local.functions.sandboxes import FunctionSpec, Result, Sandbox, SandboxPool, TooManyRequestsError
+from local.hooks import Hooks
 from local.programs import lambda_client, stand_ins
 from local.programs.fork_server import PRELOADED
 from local.programs.processes import Process, ProcessNotStartedError, ProcessStarter
@@ -41,8 +40,6 @@ MAX_RUNNING = max(4, 2 * (os.cpu_count() or 2))
 # Agents start at a common instant, at least this long after the start barrier opens. Each polls every 0.05 s and a poll
 # takes 0.01 s, so all have seen it by then. A busy machine needs longer (agent/board/barrier.py).
 GATE_MARGIN_S = 0.1
-# An emulated machine takes a second for one request.
-GATE_MARGIN_VM_S = 10
 # Calls whose logs a group keeps; the log file of each function has all of them.
 MAX_STREAMS = 5_000
 # Lambda keeps an asynchronous event that it throttled, or failed itself with, for six hours, and tries it again after
@@ -86,27 +83,23 @@ class LambdaRuntime:
         endpoint: str,
         workdir: Path,
         credentials_for: Callable[[str, str, str], dict[str, str]],
-        injected: Faults | None = None,
-        concurrency: int | None = None,
+        hooks: Hooks,
         time_scale: float = 1.0,
-        *,
-        are_vms: bool = False,
     ) -> None:
         self._local = {
-            "ENVIRONMENT": "local-vm" if are_vms else "local",
-            "GATE_MARGIN_SECONDS": str(GATE_MARGIN_VM_S if are_vms else GATE_MARGIN_S),
-            stand_ins.ROOT: "" if are_vms else str((workdir / "storage").resolve()),
+            "ENVIRONMENT": "local",
+            "GATE_MARGIN_SECONDS": str(GATE_MARGIN_S),
+            stand_ins.ROOT: str((workdir / "storage").resolve()),
+            **hooks.of_functions,
         }
-        self._concurrency = concurrency
         self._time_scale = time_scale
         self._is_closed = threading.Event()
-        self._at_once = 0
         self._starter = starter
         self._endpoint = endpoint
         self._code = workdir / "code"
         self._logs = workdir / "logs"
         self._credentials_for = credentials_for
-        self._injected = injected
+        self._hooks = hooks
         self._pools: dict[tuple[str, str], SandboxPool] = {}
         self._ended: set[str] = set()
         self._lock = threading.Lock()
@@ -152,13 +145,9 @@ class LambdaRuntime:
         return result.payload
 
     def invoke(self, function: Any, payload: bytes) -> Result:
-        """Execute a function once, write its log to CloudWatch Logs, and return its result.
-
-        Raises TooManyRequestsError above the account's concurrency; invocations that wait here for a processor count as
-        running.
-        """
+        """Execute a function once, write its log to CloudWatch Logs, and return its result."""
         reserved = function.reserved_concurrency
-        with self._counted(function.function_name), self._running:
+        with self._running:
             result = self._pool(function, self._scope(payload)).invoke(
                 payload, None if reserved is None else int(reserved)
             )
@@ -166,20 +155,8 @@ class LambdaRuntime:
         _save_log(function, result.log)
         return result
 
-    @contextmanager
-    def _counted(self, name: str) -> Iterator[None]:
-        with self._lock:
-            if self._concurrency is not None and self._at_once >= self._concurrency:
-                raise TooManyRequestsError(name)
-            self._at_once += 1
-        try:
-            yield
-        finally:
-            with self._lock:
-                self._at_once -= 1
-
     def deliver(self, function: Any, payload: bytes) -> None:
-        """Execute a function for an asynchronous event, as soon as the account's concurrency allows it."""
+        """Execute a function for an asynchronous event, as soon as its reserved concurrency allows it."""
         pause_s, age_s = FIRST_PAUSE_S, 0.0
         while age_s < EVENT_AGE_S and not self._is_closed.is_set():
             try:
@@ -205,9 +182,8 @@ class LambdaRuntime:
             pool.close()
 
     def _scope(self, payload: bytes) -> str:
-        """With faults, each run has its own sandboxes: a cache of one run must not save a call of another."""
-        run = run_of_payload(payload) if self._injected is not None else None
-        return run if run and run not in self._ended else ""
+        run = self._hooks.scope(payload)
+        return "" if run in self._ended else run
 
     def _pool(self, function: Any, scope: str) -> SandboxPool:
         spec = _spec(function)
@@ -234,9 +210,7 @@ class LambdaRuntime:
                 return self._start(function.handler, root, opt, own, log)
 
             sandbox = Sandbox(start, self._code / f"{name}.log")
-            if self._injected is not None:
-                client = Client(lambda: run_of_payload(sandbox.payload), sandbox.kill)
-                self._injected.clients[keys["AWS_ACCESS_KEY_ID"]] = client
+            self._hooks.key_given(keys["AWS_ACCESS_KEY_ID"], lambda: run_of_payload(sandbox.payload), sandbox.kill)
             return sandbox
 
         return create
@@ -288,7 +262,6 @@ class LambdaRuntime:
             # Do not use HOME's files: every user of the machine may write to that folder.
             "AWS_CONFIG_FILE": os.devnull,
             "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
-            **({"LOCAL_BACKOFF_SCALE": str(BACKOFF_SCALE)} if self._injected is not None else {}),
         }
 
     def _unpack(self, archives: list[bytes]) -> Path:
@@ -317,6 +290,15 @@ class LambdaRuntime:
             fill(unfinished)
             unfinished.rename(folder)
         return folder
+
+
+def run_of_payload(payload: bytes | str) -> str | None:
+    """Return the run that a function is invoked for: `run` of its payload, or the execution of an event."""
+    try:
+        event = json.loads(payload)
+        return event.get("run") or event.get("detail", {}).get("name")
+    except (ValueError, AttributeError):
+        return None
 
 
 def _extract(archive: bytes, folder: Path) -> None:

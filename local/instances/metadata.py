@@ -18,6 +18,8 @@ from typing import Any
 from local.settings import ADDRESS
 
 TOKEN_HEADER = "X-aws-ec2-metadata-token"  # noqa: S105 - a header's name
+# An instance's own address and card, as its metadata names them; processes use those of this machine.
+GUEST, MAC = "169.254.169.15", "52:54:00:12:34:56"
 TIME_FORMAT = "%Y-%m-%dT%H:%M:%SZ"
 
 

@@ -24,16 +24,12 @@ from moto.s3.models import s3_backends
 
 from agent.unpack import unpack
 from local.corrections import ec2
-from local.faults import injection
-from local.instances.metadata import InstanceIdentity, MetadataService
-from local.instances.vm.machine import GUEST, MAC
-from local.instances.vm.machines import Machines
-from local.instances.vm.pipe import SECRET_VARIABLE
+from local.corrections.clients import PARTITION
+from local.hooks import Hooks
+from local.instances.metadata import GUEST, MAC, InstanceIdentity, MetadataService
 from local.programs import leftovers
 from local.programs.processes import Process, ProcessNotStartedError, ProcessStarter
-from local.roles.enforcement import PARTITION, RoleCredentials, RoleEnforcement
-from local.roles.permissions import Caller
-from local.roles.policies import Permission
+from local.sessions import RoleSessions
 
 # An agent takes a tenth of a second of CPU to start: starting more at once only slows all of them down.
 MAX_STARTING = 8
@@ -71,21 +67,17 @@ class InstancePlayer:
         endpoint: str,
         starter: ProcessStarter,
         metadata: MetadataService,
-        enforcement: RoleEnforcement,
-        credentials: RoleCredentials,
-        injected: injection.Faults | None = None,
-        machines: Machines | None = None,
+        sessions: RoleSessions,
+        hooks: Hooks,
     ) -> None:
-        self._machines = machines
         self._agents = workdir / "agents"
         self._logs = workdir / "logs"
         self._volumes = workdir / "storage" / "volumes"
         self._endpoint = endpoint
         self._starter = starter
         self._metadata = metadata
-        self._enforcement = enforcement
-        self._credentials = credentials
-        self._injected = injected
+        self._sessions = sessions
+        self._hooks = hooks
         self._running: dict[str, Running] = {}
         self._lock = threading.Lock()
         self._starting = threading.BoundedSemaphore(MAX_STARTING)
@@ -126,15 +118,8 @@ class InstancePlayer:
 
     def _live(self, instance: Any) -> None:
         try:
-            settings = _settings(instance)
-            if self._machines is not None:
-                self._run_machine(instance, self._machines)
-            elif "AGENT_URI" in settings and "JOB_URI" in settings:
-                self._run_agent(instance, settings)
-            else:
-                self._say(instance, "no AGENT_URI and JOB_URI in its user data: it runs nothing until terminated")
-                if self._leave_idle(instance):
-                    return
+            if not self._run(instance):
+                return
         except InstanceNotStartedError as err:
             self._say(instance, f"not started: {err}")
         except ProcessNotStartedError as err:
@@ -143,6 +128,15 @@ class InstancePlayer:
         except Exception as err:  # an instance must never stay pending for ever
             self._say(instance, f"not started, a fault of the local cloud: {err!r}")
         self._clean_up(instance)
+
+    def _run(self, instance: Any) -> bool:
+        """Run an instance to its end; False where it is left running without a process."""
+        settings = _settings(instance)
+        if "AGENT_URI" in settings and "JOB_URI" in settings:
+            self._run_agent(instance, settings)
+            return True
+        self._say(instance, "no AGENT_URI and JOB_URI in its user data: it runs nothing until terminated")
+        return not self._leave_idle(instance)
 
     def _leave_idle(self, instance: Any) -> bool:
         """Let it run without a process, unless it was terminated meanwhile."""
@@ -159,16 +153,14 @@ class InstancePlayer:
         identity = self._identify(instance)
         agent = self._fetch(settings["AGENT_URI"], instance, identity)
         run = settings["JOB_URI"].partition("/runs/")[2].partition("/")[0]
-        self._boot(instance, run)
+        self._hooks.boot(run, lambda: self._running[instance.id].is_ending)
         with self._starting:
             process = self._start(instance, [str(agent), settings["JOB_URI"], settings.get("NONCE", "")], volume)
             if process is None:
                 return
-            if self._injected is not None:
-                access_key = identity.session().access_key_id
-                self._injected.clients[access_key] = injection.Client(lambda: run, process.end)
+            self._hooks.key_given(identity.session().access_key_id, lambda: run, process.end)
             ec2.set_state(instance, "running", ec2.RUNNING)
-            _wait_for_first(identity.has_asked, process)
+            wait_for_first(identity.has_asked, process)
         minutes = float(settings.get("WATCHDOG_MINUTES", "inf"))
         status = process.wait(minutes * 60 if minutes != float("inf") else None)
         if status is None:
@@ -189,31 +181,6 @@ class InstancePlayer:
             if getattr(instance, "local_is_described", False):
                 return
             time.sleep(0.05)
-
-    def _boot(self, instance: Any, run: str) -> None:
-        """Wait until EC2 describes the instance and its tags, if faults delay them, and a few polls more."""
-        if self._injected is None:
-            return
-        began = time.time()
-        late_s = max(self._injected.late_s(what, run, began) for what in ("instances", "tags"))
-        up_at = began + late_s + BEFORE_ITS_END_S if late_s else began
-        while time.time() < up_at and not self._running[instance.id].is_ending:
-            time.sleep(0.2)
-
-    def _run_machine(self, instance: Any, machines: Machines) -> None:
-        folder = self._volumes / instance.id
-        folder.mkdir(parents=True, exist_ok=True)
-        identity = self._identify(instance)
-        argv = machines.command(instance, self._metadata.own_port(instance.id), folder)
-        with self._lock:
-            if self._running[instance.id].is_ending:
-                return
-            env = {**os.environ, SECRET_VARIABLE: identity.secret}
-            process = self._starter.start_program(argv, cwd=folder, env=env, log=self._log(instance))
-            self._running[instance.id].process = process
-        ec2.set_state(instance, "running", ec2.RUNNING)
-        _wait_for_first(identity.has_asked, process)
-        self._say(instance, f"machine ended with status {process.wait()}")
 
     def _start(self, instance: Any, arguments: list[str], volume: Path) -> Process | None:
         """Start the agent, unless the instance was terminated meanwhile."""
@@ -237,7 +204,7 @@ class InstancePlayer:
             "LANG": "C.UTF-8",
             "PYTHONUNBUFFERED": "1",
             "PYTHONDONTWRITEBYTECODE": "1",
-            **({"LOCAL_BACKOFF_SCALE": str(injection.BACKOFF_SCALE)} if self._injected is not None else {}),
+            **self._hooks.of_agents,
             "AWS_CONFIG_FILE": os.devnull,
             "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
             "AWS_ENDPOINT_URL": self._endpoint,
@@ -264,7 +231,7 @@ class InstancePlayer:
             },
             role=role_arn.rsplit("/", 1)[-1] if role_arn else None,
             # the session name becomes part of aws:userid (AROA…:i-…), to which the role's policy refers
-            session=lambda: self._credentials.session(role_arn or "", instance.id),
+            session=lambda: self._sessions.session(role_arn or "", instance.id),
             user_data=_user_data(instance),
         )
         self._metadata.serve(instance.id, identity)
@@ -289,13 +256,9 @@ class InstancePlayer:
     def _require_grant(self, instance: Any, identity: InstanceIdentity, bucket: str, key: str) -> None:
         if identity.role is None:
             raise InstanceNotStartedError("it has no instance profile, so it may read nothing; see the launch template")
-        session = identity.session()
-        caller = Caller(
-            identity.role, session.role_arn, session.arn, session.user_id, instance.owner_id, instance.region_name, "s3"
-        )
-        permission = Permission("s3:GetObject", f"arn:{PARTITION}:s3:::{bucket}/{key}")
-        if not self._enforcement.allows(caller, permission):
-            raise InstanceNotStartedError(f"its role {identity.role} does not allow {permission}")
+        agent = f"arn:{PARTITION}:s3:::{bucket}/{key}"
+        if not self._hooks.may_fetch(identity.session(), instance.region_name, agent):
+            raise InstanceNotStartedError(f"its role {identity.role} does not allow s3:GetObject on {agent}")
 
     def _clean_up(self, instance: Any) -> None:
         """Clean up after an instance that has ended for any reason, and mark it as stopped or terminated."""
@@ -339,7 +302,7 @@ def _zone_id(instance: Any, zone: str) -> str:
     return zones.get(zone, "")
 
 
-def _wait_for_first(has_asked: threading.Event, process: Process) -> None:
+def wait_for_first(has_asked: threading.Event, process: Process) -> None:
     for _ in range(int(START_GRACE_S * 20)):
         if has_asked.wait(0.05) or not process.is_running:
             return

@@ -10,9 +10,9 @@ from moto.dynamodb.responses import DynamoHandler
 from moto.s3.models import S3Backend
 
 from local.corrections import packed
+from local.corrections.requests import body_of
 from local.keeping.runs import KeptExecution, KeptRuns
 from local.programs.liveness import started_ticks
-from local.roles.permissions import body_of
 
 LOG = logging.getLogger(__name__)
 PARTITION = "RUN#"

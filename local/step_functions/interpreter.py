@@ -29,7 +29,6 @@ from moto.stepfunctions.parser.asl.component.state.exec.state_map.iteration.item
 from moto.stepfunctions.parser.asl.component.state.exec.state_map.iteration.itemprocessor import (
     inline_item_processor_worker as inline,
 )
-from moto.stepfunctions.parser.asl.component.state.state import CommonStateField
 from moto.stepfunctions.parser.asl.component.state.wait.wait_function.wait_function import WaitFunction
 from moto.stepfunctions.parser.asl.eval.environment import Environment
 from moto.stepfunctions.parser.asl.eval.program_state import ProgramStopped, ProgramTimedOut
@@ -40,7 +39,6 @@ from moto.stepfunctions.parser.asl.utils import boto_client
 from moto.stepfunctions.parser.backend.execution import BaseExecutionWorkerCommunication
 from moto.stepfunctions.parser.models import StepFunctionsParserBackend, stepfunctions_parser_backends
 
-from local.faults.injection import Call, Faults
 from local.step_functions import child_executions, failures, jsonata, packed_histories
 
 LOG = logging.getLogger(__name__)
@@ -61,7 +59,6 @@ def install(
     *,
     begun: Report,
     ended: Report,
-    injected: Faults | None = None,
 ) -> None:
     """Apply all corrections; `client_of` makes clients as an operator's `client` does.
 
@@ -82,8 +79,6 @@ def install(
     child_executions.install()
     _page_histories()
     _scale_time(time_scale)
-    if injected is not None:
-        _inject_state_faults(injected)
 
 
 def _use_cached_clients(client_of: Callable[..., Any], credentials_for: Callable[[str, str], dict[str, str]]) -> None:
@@ -250,24 +245,6 @@ def stop_all(account: str, region: str, error: str, cause: str) -> None:
     backend: Any = stepfunctions_parser_backends[account][region]
     for execution in [execution for machine in backend.state_machines for execution in machine.executions]:
         backend.stop_execution(execution.execution_arn, error, cause)
-
-
-def _inject_state_faults(injected: Faults) -> None:
-    """Record which states are entered, and end the execution in the state that a fault rule names."""
-    evaluate = CommonStateField._eval_state_input
-
-    def enter(self: Any, env: Any) -> None:
-        execution = env.states.context_object.context_object_data["Execution"]
-        fault = injected.due(Call(execution["Name"], "Run", "enter", self.name))
-        if fault == "history full":
-            raise failures.history_full(env.event_history_context)
-        if fault == "stopped":
-            _, _, _, region, account, *_ = execution["Id"].split(":")
-            backend: Any = responses.get_backend(account, region)
-            backend.stop_execution(execution["Id"], "Stopped", "injected fault")
-        evaluate(self, env)
-
-    CommonStateField._eval_state_input = enter
 
 
 def _isolate_map_iterations() -> None:

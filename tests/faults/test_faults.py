@@ -5,12 +5,11 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 import pytest
+from cloud.faults.injection import object_name, who
 from faults.cases import EVERYTHING, LATE, LATE_S, Case, stratified, work_list
 from faults.harness import execute_apart
 from faults.laboratory import Laboratory, Verdict, laboratory
 from support.runs import Run
-
-from local.faults.injection import object_name, who
 
 SCENARIO = "alone"  # the cheapest: one instance with a volume
 FAULTS, RUNS_AT_ONCE = 6, 5

@@ -17,6 +17,7 @@ from support.disturbance import attempts
 from support.running_cloud import function, role, wait_until
 
 from local.functions.runtime import CodeTooLargeError, LambdaRuntime
+from local.hooks import Hooks
 from local.programs.processes import ProcessStarter
 
 CODE = """
@@ -216,7 +217,7 @@ def test_code_that_lambda_would_not_unpack_is_not_unpacked(tmp_path):
             archive.writestr(f"{number}.py", b"\n" * 10_000_000)
     functions = tmp_path / "functions"
     functions.mkdir()
-    runtime = LambdaRuntime(SimpleNamespace(preload=None), "http://localhost", tmp_path, dict)
+    runtime = LambdaRuntime(SimpleNamespace(preload=None), "http://localhost", tmp_path, dict, Hooks())
 
     with pytest.raises(CodeTooLargeError, match="smaller than 262144000 bytes"):
         runtime.expect(functions, packed.getvalue())

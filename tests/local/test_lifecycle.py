@@ -167,7 +167,6 @@ def test_other_systems_are_told_at_once(monkeypatch, capsys):
     from local import __main__ as command
 
     monkeypatch.setattr("sys.platform", "darwin")
-    monkeypatch.setattr("sys.argv", ["local", "up"])
 
-    assert command.main() == 2
+    assert command.main(["up"]) == 2
     assert "darwin is not supported" in capsys.readouterr().err

@@ -13,7 +13,7 @@ import shutil
 import sys
 from pathlib import Path
 
-from local.instances.vm import image
+from cloud.vm import image
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("python3", "fio", "parallel", "rsync", "fpart", "cpio", "mdadm", "xfsprogs")

@@ -6,10 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import yaml
+from cloud.roles.policies import Permission, decide
 from support.grants import listed
 from support.runs import Cloud
-
-from local.roles.policies import Permission, decide
 
 Policies = dict[str, dict[str, Any]]
 

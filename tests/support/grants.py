@@ -8,10 +8,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from cloud.roles.policies import Permission, decide
 from support import s3_files_actions
 
 from local.corrections.yaml_template import load
-from local.roles.policies import Permission, decide
 
 TEMPLATE = Path(__file__).parents[2] / "template.yaml"
 # In a decision, the resource '*' means that the request names no resource.

@@ -33,11 +33,12 @@ def wait_until(condition: Callable[[], Any], what: str, timeout_s: float = 20) -
 
 
 def start_cloud(
-    workdir: Path, *arguments: str, stderr: int | None = subprocess.PIPE, **environment: str
+    workdir: Path, *arguments: str, module: str = "local", stderr: int | None = subprocess.PIPE, **environment: str
 ) -> subprocess.Popen:
-    """`python -m local up`, ending with its standard input."""
-    command = [sys.executable, "-m", "local", "up", "--with-parent", "--workdir", str(workdir), *arguments]
-    env = {**os.environ, "AWS_ENDPOINT_URL": "http://unused", **environment}  # an endpoint must not matter to the cloud
+    """`python -m local up` as users have it, or `cloud`, which judges roles; it ends with its standard input."""
+    command = [sys.executable, "-m", module, "up", "--with-parent", "--workdir", str(workdir), *arguments]
+    # An endpoint must not matter to the cloud.
+    env = {**os.environ, "AWS_ENDPOINT_URL": "http://unused", "PYTHONPATH": str(REPOSITORY / "tests"), **environment}
     return subprocess.Popen(
         command,
         cwd=REPOSITORY,

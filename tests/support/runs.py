@@ -222,9 +222,10 @@ def path_without(folder: Path, *missing: str) -> str:
 
 @contextmanager
 def start_cloud(folder: Path, *options: str, **environment: str) -> Iterator[Cloud]:
-    """A local cloud with the stack, whose waits pass a hundred times faster; ended afterwards."""
+    """A local cloud with the stack and enforced roles, whose waits pass a hundred times faster; ended afterwards."""
     # Its warnings go to the terminal: no code reads a pipe during runs, and a full pipe would stop the cloud.
-    process = running_cloud.start_cloud(folder, "--time-scale", "100", *options, stderr=None, **environment)
+    hurried = ("--time-scale", "100", *options)
+    process = running_cloud.start_cloud(folder, *hurried, module="cloud", stderr=None, **environment)
     line = process.stdout.readline()
     assert line, "the cloud did not start"
     try:

@@ -11,8 +11,6 @@ from judge import exchanges
 from support.company import bounded, document
 from support.runs import EBS, EFS, TOUCH, Cloud, matrix, start_cloud
 
-from local import recording
-
 FSX = {"type": "fsx-openzfs", "storageCapacityGiB": 64, "throughputCapacityMBps": 64}
 FIO = {"type": "fio", "rw": "randread", "bs": "4k", "size": "4M", "time_based": 0}
 ALL = [EBS, EFS, FSX]
@@ -27,7 +25,7 @@ def cloud(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cloud]:
     folder = tmp_path_factory.mktemp("cloud")
     policies = document("boundary"), document("tag-policy")
     with (
-        start_cloud(folder, **{recording.VARIABLE: str(folder / RECORD)}) as started,
+        start_cloud(folder, "--record", str(folder / RECORD)) as started,
         bounded(started, "company", *policies),
     ):
         yield started

@@ -1,4 +1,7 @@
-"""The demo as a newcomer runs it: one command, the real template, functions and agents, a report at the end."""
+"""The demo as a newcomer runs it, on a cloud that judges roles and records calls: the real template, functions, agents.
+
+That a command starts such a cloud by itself: test_wheel.py.
+"""
 
 import csv
 import json
@@ -9,9 +12,7 @@ from pathlib import Path
 
 import pytest
 from judge import exchanges
-from support.runs import ROOT
-
-from local import recording
+from support.runs import ROOT, start_cloud
 
 MATRIX = Path(sys.executable).with_name("matrix")
 pytestmark = pytest.mark.smoke
@@ -30,14 +31,14 @@ def matrix(folder: Path, *arguments: str, **environment: str) -> str:
 def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     """The folder in which the demo has run, and what it has printed."""
     folder = tmp_path_factory.mktemp("demo")
-    record = {recording.VARIABLE: str(folder / RECORD)}
     demo = json.loads((ROOT / "events/local/first.json").read_text(encoding="utf-8"))
     # Shorter steps and smaller fleets than a newcomer's: what they measure says nothing here.
     touch, dd = demo["workload"]
     fleet = [demo["fleet"][0] | {"count": [1, 2]}]
     short = demo | {"fleet": fleet, "workload": [touch | {"files": 512}, dd | {"totalSize": "32MiB"}]}
     (folder / "local-demo.json").write_text(json.dumps(short))
-    return folder, matrix(folder, "run", "local-demo.json", "--local", **record)
+    with start_cloud(folder / ".local", "--record", str(folder / RECORD)):
+        return folder, matrix(folder, "run", "local-demo.json", "--local")
 
 
 def test_aws_would_have_accepted_every_request_of_the_demo(demo: tuple[Path, str]):

@@ -24,7 +24,6 @@ from support.owned import owned_efs, owned_snapshot, owned_volume, stack_resourc
 from support.runs import EBS, EFS, ROOT, Cloud, Run, matrix, path_without, start_cloud, until
 
 from cli.verify.permissions import CALLS
-from local import recording
 from matrix.storages.models import MODELS
 
 
@@ -80,8 +79,7 @@ def cloud(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cloud]:
 @contextmanager
 def cloud_without_parallel(folder: Path) -> Iterator[Cloud]:
     """A cloud on a machine without GNU parallel, so that a matrix can ask for what is missing; it records its calls."""
-    record = {recording.VARIABLE: str(folder / RECORD)}
-    with start_cloud(folder, PATH=path_without(folder, "parallel"), **record) as started:
+    with start_cloud(folder, "--record", str(folder / RECORD), PATH=path_without(folder, "parallel")) as started:
         yield started
 
 

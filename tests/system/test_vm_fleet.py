@@ -11,12 +11,12 @@ import time
 from pathlib import Path
 
 import pytest
+from cloud.vm.image import DEFAULT_SUITE, SUITE_VARIABLE, SUITES, ImageUnavailableError, image
 from support import runs
 from support.owned import owned_volume
 from support.running_cloud import wait_until
 
-from local.instances.vm.image import DEFAULT_SUITE, SUITE_VARIABLE, SUITES, ImageUnavailableError, image
-
+FLEET, DISKS = (runs.ROOT / "tests/cloud/vm" / name for name in ("fleet.json", "disks.json"))
 WANTED = os.environ.get("STORAGE_MATRIX_VM_TESTS", "")
 # Emulation takes what the machine has: a busy one needs ten times as long as an idle one. So a run may take long while
 # its machines go on: here each of them says something at least every ten seconds, at a load of 15 every minute.
@@ -85,8 +85,8 @@ def mounts_of(run: runs.Run, cell: str) -> list[tuple[str, str, str]]:
 
 
 def ran(cloud, *storages: str) -> runs.Run:
-    """Run the storages of that name of vm_fleet.json, one after another."""
-    document = json.loads((runs.ROOT / "tests/support/vm_fleet.json").read_text())
+    """Run the storages of that name of tests/cloud/vm/fleet.json, one after another."""
+    document = json.loads(FLEET.read_text())
     document["storage"] = [one for one in document["storage"] if one["name"] in storages]
 
     run = cloud.run("vm", document | {"maxConcurrentFileSystems": 1})
@@ -131,7 +131,7 @@ def test_raid0_and_fsx_are_mounted_by_real_machines(cloud):
 
 @ALL
 def test_fio_writes_the_raw_volumes_of_its_own_machine_striped_and_single(cloud):
-    document = json.loads((runs.ROOT / "tests/support/vm_fleet.json").read_text())
+    document = json.loads(FLEET.read_text())
     document["storage"] = [storage for storage in document["storage"] if storage["type"] == "ebs"]
     fio = {"type": "fio", "device": True, "rw": "randwrite", "bs": "64k", "size": "16M", "numjobs": 2, "iodepth": 4}
     document["workload"] = [fio | {"ioengine": "libaio", "direct": 1, "time_based": 1, "runtime": 2}]
@@ -150,7 +150,7 @@ def test_fio_writes_the_raw_volumes_of_its_own_machine_striped_and_single(cloud)
 
 @ALL
 def test_the_disks_of_an_instance_type_are_striped_and_nfs_is_mounted_as_asked(cloud):
-    document = json.loads((runs.ROOT / "tests/support/vm_disks.json").read_text())
+    document = json.loads(DISKS.read_text())
 
     run = cloud.run("vm", document | {"maxConcurrentFileSystems": 1})
 
@@ -228,7 +228,7 @@ def test_without_the_port_of_nfs_in_a_group_the_mount_fails_by_name_and_the_run_
     [files] = [group for group in groups if "FileSystemSecurityGroup" in group["GroupName"]]
     [nfs] = [rule for rule in files["IpPermissions"] if rule["FromPort"] == 2049]
     ec2.revoke_security_group_ingress(GroupId=files["GroupId"], IpPermissions=[nfs])
-    document = json.loads((runs.ROOT / "tests/support/vm_fleet.json").read_text())
+    document = json.loads(FLEET.read_text())
     document["storage"] = [storage for storage in document["storage"] if storage["name"] == "efs"]
     document["fleet"] = [{"instanceType": "t3.medium", "count": 1}]
 

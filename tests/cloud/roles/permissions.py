@@ -1,15 +1,15 @@
 """Read the actions of a request and its resources."""
 
-import json
 import re
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import unquote
 
-from local.roles import dependents
-from local.roles.policies import Permission
+from cloud.roles import dependents
+from cloud.roles.policies import Permission
+from local.corrections.clients import PARTITION
+from local.corrections.requests import body_of
 
-PARTITION = "aws"
 SERVICE_PREFIXES = {"monitoring": "cloudwatch"}
 # The permission of a call is not always its name.
 PERMISSIONS = {
@@ -67,17 +67,6 @@ def _permissions(response: Any, caller: Caller) -> list[Permission]:
     if caller.service == "dynamodb":
         return _dynamodb_permissions(response._get_action(), parameters, prefix)
     return [Permission(PERMISSIONS.get(name, name), resource) for resource in _resources(response, parameters, prefix)]
-
-
-def body_of(response: Any) -> dict:
-    """Return the request's JSON; of moto's services only DynamoDB has parsed it already."""
-    parameters = response.body or {}
-    if isinstance(parameters, (str, bytes)):
-        try:
-            parameters = json.loads(parameters)
-        except ValueError:
-            return {}
-    return parameters if isinstance(parameters, dict) else {}
 
 
 def _dynamodb_permissions(action: str, parameters: dict, prefix: str) -> list[Permission]:

@@ -1,6 +1,6 @@
 """Record all requests to the local cloud and its responses, for judges that compare both with AWS's models.
 
-Written to the file in the environment variable STORAGE_MATRIX_RECORD: one JSON object per line, bodies in base64.
+One JSON object per line, bodies in base64.
 """
 
 import base64
@@ -11,12 +11,11 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from local.roles.signatures import claim_of
+from local.hooks import Application
+from local.signatures import claim_of
 
-VARIABLE = "STORAGE_MATRIX_RECORD"
 # Longer bodies are objects: agents, pages and data. Our documents have some 100 kB.
 MAX_BODY_BYTES = 1_000_000
-Application = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
 
 
 class Recorder:

@@ -10,9 +10,9 @@ from moto.ec2.models.instance_types import INSTANCE_TYPES
 from moto.efs.models import efs_backends
 from moto.fsx.models import fsx_backends
 
-from local.instances.vm import groups, machine
-from local.instances.vm.image import image
-from local.instances.vm.nfs import NfsServers
+from cloud.vm import groups, machine
+from cloud.vm.image import image
+from cloud.vm.nfs import NfsServers
 
 ROOT_DEVICES = ("/dev/xvda", "/dev/sda1")
 

@@ -17,11 +17,11 @@ from moto.fsx.models import fsx_backends
 from moto.iam.models import iam_backends
 
 from local.corrections import directory_buckets
+from local.corrections.clients import PARTITION
 from local.corrections.s3_files import S3FilesBackend, s3files_backends
 
 # A context with these keys holds all tags of the request, or of the resource.
 REQUEST_TAGS_KNOWN, RESOURCE_TAGS_KNOWN = "aws:requesttag/", "aws:resourcetag/"
-PARTITION = "aws"
 SERVICE_LINKED_ROLES = {
     "elasticfilesystem": "AWSServiceRoleForAmazonElasticFileSystem",
     "fsx": "AWSServiceRoleForAmazonFSx",

@@ -14,9 +14,9 @@ from types import SimpleNamespace
 import pytest
 
 from agent.machine.disks import INSTANCE_STORE_SERIAL
+from cloud.vm import image, machine, machines
+from cloud.vm.pipe import SECRET_VARIABLE
 from local.instances.metadata import InstanceIdentity, MetadataService
-from local.instances.vm import image, machine, machines
-from local.instances.vm.pipe import SECRET_VARIABLE
 
 
 def test_the_disks_of_an_instance_type_have_serial_numbers_but_no_device(tmp_path):

@@ -17,7 +17,7 @@ object, table row or function of a call, without parts that differ between runs)
     crash           the call takes effect, then the sandbox or the agent that made it is killed
     stopped         StopExecution, when the state machine enters a state: action `enter`, `what` the state's name
     history full    likewise: the execution, or the child of a file system, ends by an error that nothing catches
-    late            an effect is visible only after `seconds`; its `what`: local/faults/lateness.py
+    late            an effect is visible only after `seconds`; its `what`: tests/cloud/faults/lateness.py
 
 All calls are recorded in calls.jsonl, in their order, hit by a fault or not: a harness takes its work list from there.
 """
@@ -270,12 +270,3 @@ def row_name(parameters: dict[str, Any]) -> str:
         values = [value.get("S", "") for value in parameters.get("ExpressionAttributeValues", {}).values()]
         key = next((value for value in values if not value.startswith("RUN#")), "")
     return str(key).partition("#")[0]
-
-
-def run_of_payload(payload: bytes | str) -> str | None:
-    """Return the run that a function is invoked for: `run` of its payload, or the execution of an event."""
-    try:
-        event = json.loads(payload)
-        return event.get("run") or event.get("detail", {}).get("name")
-    except (ValueError, AttributeError):
-        return None

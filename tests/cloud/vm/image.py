@@ -166,7 +166,7 @@ def _build(folder: Path) -> None:
     for program in ("fio", "mkfs.xfs", "mdadm", "rsync"):
         _run(["chroot", str(root), program, "-V" if program == "mkfs.xfs" else "--version"])
     command = f"find . -print0 | cpio --null --create --format=newc --quiet > {folder / 'initramfs.cpio'}"
-    subprocess.run(["bash", "-c", command], cwd=root, check=True)  # noqa: S603, S607
+    subprocess.run(["bash", "-c", command], cwd=root, check=True)
     shutil.rmtree(root)
 
 
@@ -253,9 +253,7 @@ def _link(path: Path, target: str) -> None:
 
 def _run(command: list[str], cwd: Path | None = None) -> str:
     try:
-        done = subprocess.run(  # noqa: S603
-            command, cwd=cwd, capture_output=True, text=True, check=False, timeout=BUILD_TIMEOUT_S
-        )
+        done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False, timeout=BUILD_TIMEOUT_S)
     except subprocess.TimeoutExpired as err:
         why = f"building the image: {command[0]} did not end within {BUILD_TIMEOUT_S} s"
         raise ImageUnavailableError(why, "is a Debian mirror reachable?") from err

@@ -65,8 +65,8 @@ class NfsServers:
         stem = self._folder / f"nfs-{path.name}"
         config, log = stem.with_suffix(".conf"), stem.with_suffix(".log")
         config.write_text(_CONFIG.format(port=port, path=path, **export))
-        server = subprocess.Popen(  # noqa: S603
-            ["ganesha.nfsd", "-F", "-f", str(config), "-L", str(log), "-p", str(stem.with_suffix(".pid"))],  # noqa: S607
+        server = subprocess.Popen(
+            ["ganesha.nfsd", "-F", "-f", str(config), "-L", str(log), "-p", str(stem.with_suffix(".pid"))],
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         )  # fmt: skip
         give_up_at = time.monotonic() + START_S

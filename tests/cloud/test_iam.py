@@ -6,8 +6,8 @@ from types import SimpleNamespace
 import pytest
 from support.running_cloud import function, role
 
-from local.roles.dependents import needed, use_of_session
-from local.roles.policies import Permission, about, decide, unknown_keys
+from cloud.roles.dependents import needed, use_of_session
+from cloud.roles.policies import Permission, about, decide, unknown_keys
 
 BUCKET = "arn:aws:s3:::results"
 

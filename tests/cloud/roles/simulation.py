@@ -10,9 +10,9 @@ from moto.core.responses import ActionResult
 from moto.iam.models import iam_backends
 from moto.iam.responses import IamResponse
 
-from local.corrections.clients import ACCOUNT
-from local.roles.enforcement import PARTITION, boundary_of, documents_of
-from local.roles.policies import Permission, decide, unknown_keys
+from cloud.roles.enforcement import boundary_of, documents_of
+from cloud.roles.policies import Permission, decide, unknown_keys
+from local.corrections.clients import ACCOUNT, PARTITION
 
 ANSWERS = {"allow": "allowed", "implicit deny": "implicitDeny", "explicit deny": "explicitDeny"}
 

@@ -9,7 +9,7 @@ import selectors
 import socket
 import sys
 
-SECRET_VARIABLE = "STORAGE_MATRIX_METADATA_SECRET"  # noqa: S105 - a variable's name  # pragma: allowlist secret
+SECRET_VARIABLE = "STORAGE_MATRIX_METADATA_SECRET"  # pragma: allowlist secret
 
 
 def main(port: int, introduction: bytes = b"") -> None:

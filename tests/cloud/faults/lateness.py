@@ -15,7 +15,7 @@ A rule names the delayed effect, the delay, and the run; `seconds` are real ones
 Executions are late for every caller, all other effects only for deployed roles, because tests must see the real state.
 """
 
-from collections.abc import Callable
+import time
 from datetime import UTC, datetime
 from typing import Any
 
@@ -30,8 +30,9 @@ from moto.fsx import models as fsx
 from moto.stepfunctions import responses
 from moto.stepfunctions.exceptions import ExecutionDoesNotExist
 
-from local.corrections import s3_files
-from local.faults.injection import Faults
+from cloud.faults.injection import Faults
+from local.corrections import folders, s3_files
+from local.corrections.clients import ACCOUNT
 
 RUN_TAG = "storage-matrix:run"
 NOT_YET_SAID = ("stopDate", "output", "outputDetails", "error", "cause")
@@ -48,8 +49,9 @@ class BadRequest(ServiceException):
     """FSx refuses."""
 
 
-def install(injected: Faults) -> None:
+def install(injected: Faults, region: str) -> None:
     """Change moto's responses after all corrections; effects themselves are not delayed."""
+    _of_names(injected, ACCOUNT, region)
     _of_executions(injected)
     _of_ec2(injected)
     _of_efs(injected)
@@ -57,8 +59,10 @@ def install(injected: Faults) -> None:
     _of_s3_files(injected)
 
 
-def name_late_s(injected: Faults, account: str, region: str) -> Callable[[str, float], float]:
-    """Return a function for the remaining seconds until a file system's DNS name resolves, by id and creation time."""
+def _of_names(injected: Faults, account: str, region: str) -> None:
+    """Create the folder of a file system only once its DNS name resolves."""
+    create = folders.Folders.create
+    created_at: dict[str, float] = {}
 
     def late_s(file_system_id: str, since: float) -> float:
         if known := s3_files.s3files_backends[account][region].tags_of(file_system_id):
@@ -71,7 +75,15 @@ def name_late_s(injected: Faults, account: str, region: str) -> Callable[[str, f
         )
         return injected.late_s("names", _run_of(tags), since)
 
-    return late_s
+    def create_late(self: Any, file_system_id: str) -> None:
+        is_first = file_system_id not in created_at
+        left_s = late_s(file_system_id, created_at.setdefault(file_system_id, time.time()))
+        if left_s and is_first:
+            folders.later(left_s, self.create, file_system_id)
+        elif not left_s:
+            create(self, file_system_id)
+
+    folders.Folders.create = create_late
 
 
 def _of_executions(injected: Faults) -> None:

@@ -10,16 +10,16 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from local.instances.vm import groups
-from local.instances.vm.image import Image
+from cloud.vm import groups
+from cloud.vm.image import Image
+from local.instances.metadata import GUEST, MAC
 
-NETWORK, HOST, RESOLVER, GUEST = "169.254.169.0/24", "169.254.169.2", "169.254.169.3", "169.254.169.15"
+NETWORK, HOST, RESOLVER = "169.254.169.0/24", "169.254.169.2", "169.254.169.3"
 METADATA = "169.254.169.254"
 # EC2's time service; not emulated.
 CLOCK = "169.254.169.123"
 # The AWS APIs, which this machine emulates: an address that is reserved and never routed (RFC 5737).
 APIS, HTTPS_PORT = groups.Interface("203.0.113.1", None), 443
-MAC = "52:54:00:12:34:56"
 NFS_PORT, HTTP_PORT = 2049, 80
 MEMORY_MIB = 1280
 # No AVX: the C library would use it, and emulated AVX makes everything a fifth slower.

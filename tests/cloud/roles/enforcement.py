@@ -5,7 +5,7 @@ permissions of a request. `policies` evaluates them by the identity policies (in
 signed the request, for S3 also by the bucket's policy, and always by the role's permissions boundary. This module runs
 between the request and its response, and logs every decision in iam-decisions.jsonl.
 
-A call may need more than its own action (local/roles/dependents.py): a launch needs permissions for every resource that
+A call may need more than its own action (dependents.py): a launch needs permissions for every resource that
 it creates, tags and starts from, and iam:PassRole; EFS and FSx call EC2 as the caller.
 
 More lenient than AWS: if no ARN can be read from the request (descriptions, CloudWatch, AWS Backup), any Resource of a
@@ -28,20 +28,21 @@ from xml.sax.saxutils import unescape
 from moto.core.authorization import ActionAuthenticatorMixin
 from moto.core.exceptions import ServiceException
 from moto.core.responses import ActionResult, BaseResponse
-from moto.iam.access_control import PermissionResult
 from moto.iam.exceptions import NotFoundException
-from moto.iam.models import IAMBackend, iam_backends
+from moto.iam.models import iam_backends
+from moto.kms.models import kms_backends
 from moto.s3.exceptions import S3AccessDeniedError
-from moto.s3.models import FakeBucket, s3_backends
+from moto.s3.models import s3_backends
 from moto.s3.responses import S3Response
-from moto.sts.models import sts_backends
 
-from local.corrections import directory_buckets, ebs_key
-from local.corrections.clients import ACCOUNT
-from local.faults import injection
-from local.roles import dependents
-from local.roles.permissions import PARTITION, PERMISSIONS, SERVICE_PREFIXES, Caller, body_of, needed_permissions
-from local.roles.policies import Permission, about, decide
+from cloud.faults import injection
+from cloud.roles import dependents
+from cloud.roles.permissions import PERMISSIONS, SERVICE_PREFIXES, Caller, needed_permissions
+from cloud.roles.policies import Permission, about, decide
+from local.corrections import directory_buckets
+from local.corrections.clients import PARTITION
+from local.corrections.requests import body_of
+from local.sessions import RoleSessions
 
 # A run of 100 cells makes some 3,000 decisions; denials are logged beyond this limit.
 MAX_DECISIONS = 20_000
@@ -62,18 +63,12 @@ PLAIN_ACCESS_DENIED = {
 class RoleEnforcement:
     """Allows or denies requests, and logs the decisions."""
 
-    def __init__(self, decisions: Path, injected: injection.Faults | None = None) -> None:
+    def __init__(self, decisions: Path, sessions: RoleSessions, injected: injection.Faults | None = None) -> None:
+        self._sessions = sessions
         self._injected = injected
         self._log: TextIO = decisions.open("w", buffering=1)
         self._logged: set[tuple[str, Permission, str]] = set()
-        self._sessions: dict[str, Any] = {}
         self._lock = threading.Lock()
-        self._asking = threading.local()
-
-    def may_use_key(self, action: str, key: str, context: dict[str, str]) -> bool:
-        """Return whether the caller that this thread serves may use a key; the operator may."""
-        caller: Caller | None = getattr(self._asking, "caller", None)
-        return caller is None or self.allows(caller, Permission(action, key), context)
 
     def install(self) -> None:
         """Check every call before moto answers it."""
@@ -81,7 +76,6 @@ class RoleEnforcement:
         call_action = BaseResponse.call_action
 
         def judged_call_action(self: Any) -> Any:
-            enforcement._asking.caller = enforcement._caller(self)
             denial = enforcement.judge(self)
             if denial is not None:
                 return _denied_answer(self, denial)
@@ -92,14 +86,16 @@ class RoleEnforcement:
                 raise S3AccessDeniedError
             enforcement._play_s3_faults(self, key_name)
 
-        _load_policies_of_one_partition()
-        # moto ignores Condition: a Deny of plain HTTP would deny everything, also to the operator.
-        FakeBucket.get_permission = lambda _bucket, _action, _resource: PermissionResult.NEUTRAL
         BaseResponse.call_action = judged_call_action
         ActionAuthenticatorMixin._authenticate_and_authorize_s3_action = judge_s3
         if self._injected is not None:
             for name in ("_key_response", "_bucket_response"):
                 setattr(S3Response, name, _with_s3_faults(getattr(S3Response, name), self._injected))
+
+    def may_fetch(self, session: Any, region: str, object_arn: str) -> bool:
+        """Return whether an instance's role lets it fetch an object."""
+        caller = _caller_of(session, region, "s3")
+        return self.allows(caller, Permission("s3:GetObject", object_arn))
 
     def allows(self, caller: Caller, permission: Permission, context: dict[str, str] | None = None) -> bool:
         """Return whether the caller's role, or the bucket, grants this and neither denies it; log the decision."""
@@ -114,7 +110,7 @@ class RoleEnforcement:
         if permission.action.startswith("s3:"):
             documents += [about(policy, role_arn, caller.arn) for policy in _policies_of_bucket(caller, permission)]
         if permission.action.startswith("kms:"):
-            documents.append(about(ebs_key.policy_of(caller.account, permission.resource), role_arn, caller.arn))
+            documents.append(about(_policy_of_key(caller.account, permission.resource), role_arn, caller.arn))
         known = {
             "kms:calleraccount": caller.account,
             "aws:requestedregion": caller.region,
@@ -263,26 +259,10 @@ class RoleEnforcement:
     def _caller(self, response: Any) -> Caller | None:
         signature = re.search(r"Credential=([^/,]+)/\d+/([^/]+)/([^/]+)/", response.headers.get("Authorization", ""))
         access_key = directory_buckets.opened_by(signature[1]) if signature else ""
-        session = self.session(access_key)
+        session = self._sessions.by_key(access_key)
         if signature is None or session is None:
             return None
-        return Caller(
-            role=session.role_arn.rsplit("/", 1)[-1],
-            role_arn=session.role_arn,
-            arn=session.arn,
-            userid=session.user_id,
-            account=session.account_id,
-            region=signature[2],
-            service=SERVICE_PREFIXES.get(signature[3], signature[3]),
-            access_key=access_key,
-        )
-
-    def session(self, access_key: str) -> Any:
-        """Return the role session that has an access key, or None."""
-        if access_key not in self._sessions and access_key.startswith("ASIA"):
-            for session in sts_backends[ACCOUNT][PARTITION].assumed_roles:
-                self._sessions[session.access_key_id] = session
-        return self._sessions.get(access_key)
+        return _caller_of(session, signature[2], SERVICE_PREFIXES.get(signature[3], signature[3]))
 
     def _keep(self, caller: Caller, permission: Permission, decision: str, context: dict[str, str]) -> None:
         """Log each different decision once, with the first call's context: polling a gate would write thousands."""
@@ -295,43 +275,17 @@ class RoleEnforcement:
                 self._log.write(json.dumps(line | request | {"context": context}) + "\n")
 
 
-class RoleCredentials:
-    """Credentials of role sessions, created once for each role, session name and holder."""
-
-    def __init__(self, region: str) -> None:
-        self._region = region
-        self._sessions: dict[tuple[str, str, str], Any] = {}
-        self._lock = threading.Lock()
-
-    def session(self, role_arn: str, name: str, holder: str = "") -> Any:
-        """Return a role session of moto's STS."""
-        with self._lock:
-            if (role_arn, name, holder) not in self._sessions:
-                sts: Any = sts_backends[role_arn.split(":")[4]][PARTITION]
-                self._sessions[role_arn, name, holder] = sts.assume_role(
-                    region_name=self._region,
-                    role_session_name=name[:64],
-                    role_arn=role_arn,
-                    policy=None,
-                    duration=43_200,
-                    external_id=None,
-                )
-        return self._sessions[role_arn, name, holder]
-
-    def environment(self, role_arn: str, name: str, holder: str = "") -> dict[str, str]:
-        """Return a role session's keys as environment variables."""
-        session = self.session(role_arn, name, holder)
-        return {
-            "AWS_ACCESS_KEY_ID": session.access_key_id,
-            "AWS_SECRET_ACCESS_KEY": session.secret_access_key,
-            "AWS_SESSION_TOKEN": session.session_token,
-        }
-
-
-def _load_policies_of_one_partition() -> None:
-    """Load AWS's 1,500 managed policies once: moto reads them for each partition, which costs 0.8 s of every start."""
-    load = IAMBackend._init_aws_policies
-    IAMBackend._init_aws_policies = lambda self: load(self) if self.region_name == PARTITION else []
+def _caller_of(session: Any, region: str, service: str) -> Caller:
+    return Caller(
+        role=session.role_arn.rsplit("/", 1)[-1],
+        role_arn=session.role_arn,
+        arn=session.arn,
+        userid=session.user_id,
+        account=session.account_id,
+        region=region,
+        service=service,
+        access_key=session.access_key_id,
+    )
 
 
 def documents_of(account: str, role_name: str) -> list[dict]:
@@ -376,6 +330,11 @@ def _parsed(text: str) -> dict:
     return json.loads(text)
 
 
+def _policy_of_key(account: str, key: str) -> dict[str, Any]:
+    backend = kms_backends[account][key.split(":")[3]]
+    return dict(json.loads(backend.keys[key.rpartition("/")[2]].policy))
+
+
 def _key_of_bucket(account: str, name: str) -> str | None:
     """Return the key of the account that encrypts a bucket's objects by default."""
     bucket = s3_backends[account][PARTITION].buckets.get(name)
@@ -395,7 +354,7 @@ def _denied_answer(response: Any, denial: ServiceException) -> Any:
     status, headers, body = response.serialized(ActionResult(error))
     is_json = "x-amz-target" in {name.lower() for name in response.headers.keys()}  # noqa: SIM118
     headers = {**dict(headers), "x-amzn-RequestId": "local-denied"}
-    return (status if is_json or status != 400 else 403), headers, body  # noqa: PLR2004
+    return (status if is_json or status != 400 else 403), headers, body
 
 
 def _call(response: Any, caller: Caller, injected: injection.Faults) -> injection.Call:

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from local.instances.vm import groups, machines
+from cloud.vm import groups, machines
 
 FLEET_RULE = groups.Rule("tcp", 2049, 2049, frozenset({"sg-files"}))
 FILES_RULE = groups.Rule("tcp", 2049, 2049, frozenset({"sg-fleet"}))
