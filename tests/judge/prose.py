@@ -562,6 +562,21 @@ LUSTRE_THROUGHPUTS = {"PERSISTENT_1": (50, 100, 200), "PERSISTENT_2": (125, 250,
 @rule(
     "fsx:CreateFileSystem",
     source="fsx/latest/APIReference/API_CreateFileSystemLustreConfiguration.html",
+    more=("fsx/latest/APIReference/API_CreateFileSystem.html",),
+)
+def lustre_is_named_by_type_and_version(request: dict[str, Any]) -> Iterator[str]:
+    """FSx refuses neither, but makes SCRATCH_1 without a type, and 2.10, which newer clients do not mount."""
+    if request.get("FileSystemType") != "LUSTRE":
+        return
+    if "DeploymentType" not in request.get("LustreConfiguration", {}):
+        yield "LustreConfiguration.DeploymentType: is not written, which makes SCRATCH_1"
+    if "FileSystemTypeVersion" not in request:
+        yield "FileSystemTypeVersion: is not written, which makes 2.10"
+
+
+@rule(
+    "fsx:CreateFileSystem",
+    source="fsx/latest/APIReference/API_CreateFileSystemLustreConfiguration.html",
     more=("fsx/latest/APIReference/API_CreateFileSystemLustreMetadataConfiguration.html",),
 )
 def lustre_is_made_as_its_deployment_type_allows(request: dict[str, Any]) -> Iterator[str]:
