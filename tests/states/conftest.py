@@ -93,7 +93,7 @@ def stack(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[dict[str,
     # At each start moto would make 1,300 images of others with their snapshots and volumes: 0.2 s.
     monkeypatch.setenv("MOTO_EC2_LOAD_DEFAULT_AMIS", os.environ.get("MOTO_EC2_LOAD_DEFAULT_AMIS", "false"))
     # moto does not know S3 Files: its calls would go to AWS.
-    s3_files.install(Folders(tmp_path / "file-systems", lambda _id, _since: 0.0), delay_s=0.0)
+    s3_files.install(Folders(tmp_path / "file-systems"), delay_s=0.0)
     directory_buckets.install()
     monkeypatch.setattr(boto3, "client", same_client)
     monkeypatch.setattr(ClientCreator, "_create_client_class", same_class)
@@ -193,7 +193,7 @@ def fsx(stack: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         for name in [name for name, value in vars(owner).items() if callable(value) and not name.startswith("__")]:
             monkeypatch.setattr(owner, name, vars(owner)[name])
     before = set(vars(responses.FSxResponse))
-    fsx_stand_in.install(Folders(tmp_path / "fsx", lambda _id, _since: 0.0), delay_s=0.0)
+    fsx_stand_in.install(Folders(tmp_path / "fsx"), delay_s=0.0)
     yield boto3.client("fsx")
     for name in set(vars(responses.FSxResponse)) - before:
         delattr(responses.FSxResponse, name)

@@ -27,7 +27,7 @@ FILES = STORAGES["s3-files"]
 @pytest.fixture
 def folder(stack, tmp_path):
     """Where the folders of file systems are; they are there at once."""
-    stand_in.install(Folders(tmp_path / "folders", lambda _id, _since: 0.0), delay_s=0.0)
+    stand_in.install(Folders(tmp_path / "folders"), delay_s=0.0)
     return tmp_path / "folders"
 
 

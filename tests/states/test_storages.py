@@ -304,7 +304,7 @@ def test_a_directory_bucket_to_mount_is_made_found_and_deleted_and_is_none_to_re
 def test_the_folder_that_plays_a_mount_goes_with_the_prefix_or_the_bucket(stack, tmp_path, monkeypatch):
     monkeypatch.setattr(S3Backend, "delete_object", S3Backend.delete_object)
     monkeypatch.setattr(S3Backend, "delete_bucket", S3Backend.delete_bucket)
-    mounted_buckets.install(Folders(tmp_path, lambda _id, _since: 0.0))
+    mounted_buckets.install(Folders(tmp_path))
     prefix = create(mountpoint, MOUNTED)
     bucket = create(mountpoint, EXPRESS, clouds.token("r2", "express"))
     for made in (prefix, bucket, "data/other"):
