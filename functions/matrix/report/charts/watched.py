@@ -105,12 +105,16 @@ def most_watched(cells: int) -> int:
 
 
 def note(view: View, *, is_page: bool = True) -> str:
-    """Write how many cells have no data points or were not queried, and which of the others are drawn."""
-    kept = [known for result in view.results.values() if (known := result.get("cloudwatch"))]
+    """Write how many cells on file systems have no data points or were not queried, and which others are drawn."""
+    kept = [
+        known
+        for result in view.results.values()
+        if (known := result.get("cloudwatch")) and not metrics_of(result["storage"].get("type")).has_volumes
+    ]
     without = [known for known in kept if not known.get("series")]
-    words = [f"No data points in CloudWatch: {len(without)} of {len(kept)} cells."] if without else []
+    words = [f"No data points of file systems in CloudWatch: {len(without)} of {len(kept)} cells."] if without else []
     if without and view.summary.get("environment") not in ("aws", None):
-        words.append("It counts nothing here; on AWS throughput, IOPS and utilisation of each file system follow.")
+        words.append("It counts nothing here; on AWS throughput, IOPS and utilisation follow.")
     reasons = dict.fromkeys(str(known["unasked"]) for known in without if known["unasked"])
     words += [f"It was not asked: {reason}." for reason in reasons]
     count = len(kept) - len(without)
