@@ -13,7 +13,6 @@ if TYPE_CHECKING:
         command,
         dd,
         delete,
-        export,
         fio,
         instance_throughput,
         metadata,
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
 
     # mypy holds each module against the protocol here. At run time only the job's own is imported.
     _MODULES: tuple[WorkloadModule, ...] = (
-        build, command, dd, delete, export, fio, instance_throughput, metadata, objects, read, touch, transfer, yocto,
+        build, command, dd, delete, fio, instance_throughput, metadata, objects, read, touch, transfer, yocto,
     )  # fmt: skip
 
 

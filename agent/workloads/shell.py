@@ -85,6 +85,9 @@ class ShellWorkload:
             env.update(job.peers.variables(workspace.scratch))
         if is_on_s3(job):
             env.update(uploads.variables(job.mount, params, workspace.target.parent))
+        elif "exported_to" in job.mount:
+            exported = uploads.exported(job.mount["exported_to"], workspace.target.relative_to(workspace.mount))
+            env.update(uploads.variables(exported, {}, workspace.target.parent))
         if not image:
             tool = {"name": "bash", "version": tool_box.recorded_version("bash")}
             return _Place(workspace.scratch, env, jobs, tool, lambda command: Command(shell(command), folder))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import concurrent.futures
 import itertools
+import json
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -67,6 +68,14 @@ def parts_of(records: Records, count: int) -> Iterator[bytes]:
     each = -(-records.number_of_chunks(count) // MAX_PARTS)
     while some := list(itertools.islice(chunks, each)):
         yield b"".join(some)
+
+
+def exported(where: dict[str, str], folder: Path) -> dict[str, str]:
+    """Return bucket, region and prefix below which files of a folder of S3 Files become objects."""
+    client = new_client(new_session(where["region"]), "s3")
+    with translated(f"GET s3://{where['bucket']}/{where['mark']}"):
+        mark = json.load(client.get_object(Bucket=where["bucket"], Key=where["mark"])["Body"])
+    return {"bucket": where["bucket"], "region": where["region"], "prefix": f"{mark['prefix']}{folder}"}
 
 
 def variables(mount: dict[str, Any], params: dict[str, Any], folder: Path) -> dict[str, str]:

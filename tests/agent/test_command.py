@@ -77,6 +77,15 @@ def test_a_command_on_s3_finds_objects_of_its_own_and_has_the_rate_of_reading_al
         assert read.PLAYED_S3 in sample["warnings"]
 
 
+def test_a_command_on_s3_files_finds_its_own_file_as_an_object(cloud, sampled, storage):
+    cloud.s3.put_object(Bucket=BUCKET, Key="owners/fs-1", Body=b'{"prefix": "p/"}')
+    exported = {"bucket": BUCKET, "mark": "owners/fs-1", "region": REGION}
+    mount = {"kind": "directory", "path": str(storage), "exported_to": exported}
+    finds = f'[ $S3_BUCKET = {BUCKET} ]; [ "$PWD" = "{storage}/${{S3_PREFIX#p/}}" ]; [ $AWS_REGION = {REGION} ]'
+
+    sampled("command", [{**PARAMS, "command": finds}], mount=mount, storage={"type": "s3-files"})
+
+
 def test_a_leader_on_s3_tells_the_others_that_it_has_ended(make_job, tmp_path, monkeypatch):
     monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
     told = []

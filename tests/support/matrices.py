@@ -23,7 +23,6 @@ BUILD = {"type": "build", "build": "make"}
 COMMAND = {"type": "command", "name": "bench", "command": "pgbench bench"}
 TPS = {"unit": "tx/s", "better": "higher", "pattern": "^tps = ([0-9.]+)"}
 OBJECTS = {"type": "objects", "requests": 1000, "threads": 4}
-EXPORT = {"type": "export", "files": 64}
 S3_FILES = {"type": "s3-files"}
 S3 = {"type": "s3"}
 THROUGHPUT = {"type": "instance-throughput", "size": "1GiB"}

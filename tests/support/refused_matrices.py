@@ -12,7 +12,6 @@ from support.matrices import (
     DD,
     EBS,
     EFS,
-    EXPORT,
     FILE_SERVER,
     FIO,
     FLEET,
@@ -456,10 +455,6 @@ ON_S3 = [
     (OBJECTS | {"objectSize": "100GiB", "partSize": "8MiB"}, "partSize", "parts-are-those-of-s3"),
     (OBJECTS | {"p99AtMostMs": 10}, "p99AtMostMs", "a-limit-has-its-rates"),
 ]
-EXPORTS = [
-    (EXPORT | {"files": 10, "threads": 3}, "files", "files-divide-by-threads"),
-    (EXPORT | {"files": 2002, "threads": 2}, "files", "files-of-a-thread-are-a-page"),
-]
 OF_COMMANDS_ON_S3 = [
     (READER | {"populate": "true"}, "populate", "objects-are-in-a-bucket"),
     (READER | {"objectSize": 5000}, "objectSize", "objects-can-be-made"),
@@ -515,7 +510,6 @@ REFUSED: list[tuple[Document, str, str]] = [
     *_on(EBS, [({"type": "fio", "jobFile": text}, path, code) for text, path, code in FIO_JOB_FILES]),
     *_on(EBS, [(FIO | {"bs": ["4k", ["8k"]]}, "bs[1]", "option-value")]),
     *_on(S3, ON_S3),
-    *_on(S3_FILES, EXPORTS),
     *_on(BY_COMMAND, OF_COMMANDS_ON_S3),
     *_on(MOUNTPOINT, ON_MOUNTPOINT),
     # Which storage can do what.
@@ -524,18 +518,8 @@ REFUSED: list[tuple[Document, str, str]] = [
     ({"storage": [S3], "workload": [COMMAND]}, "workload", "storage-is-for-the-workload"),
     ({"storage": [S3 | {"client": "crt"}], "workload": [OBJECTS]}, "workload", "storage-is-for-the-workload"),
     ({"storage": [FILE_SERVER], "workload": [TOUCH]}, "workload", "storage-is-for-the-workload"),
-    ({"storage": [S3], "workload": [EXPORT]}, "workload", "storage-is-for-the-workload"),
     ({"storage": [{"type": "s3-express"}], "workload": [TOUCH]}, "workload", "storage-is-for-the-workload"),
     ({"storage": [EFS], "workload": [OBJECTS]}, "workload", "requests-are-for-objects"),
-    ({"storage": [EFS], "workload": [EXPORT]}, "workload", "files-are-exported"),
-    (
-        {
-            "storage": [S3_FILES | {"fileSystemId": "fs-0123456789abcdef0"}],
-            "workload": [EXPORT],
-        },  # pragma: allowlist secret
-        "workload",
-        "files-are-exported",
-    ),
     ({"storage": [EBS], "workload": [READER]}, "workload[0].objectSize", "objects-are-in-a-bucket"),
     ({"storage": [THEIRS], "workload": [READER]}, "workload[0].objectSize", "objects-are-in-a-bucket"),
     ({"storage": [EFS], "workload": [FIO | {"device": True}]}, "workload[0].device", "device-is-an-empty-disk"),

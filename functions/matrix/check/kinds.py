@@ -6,7 +6,7 @@ from matrix.input import instance_types
 from matrix.input.workloads.command import CommandWorkload
 from matrix.input.workloads.metadata import MetadataWorkload
 from matrix.storages.ebs import EbsStorage
-from matrix.storages.models import MODELS, how_many
+from matrix.storages.models import how_many
 from matrix.terms.problems import Problem, Problems, shorten
 from matrix.terms.quantities import count_of
 
@@ -105,22 +105,6 @@ def requests_are_for_objects(parsed: ParsedMatrix) -> Problems:
         reported.add(storage.type)
         rule = f"cannot be done on {cell.storage_name}: it keeps files, and takes no requests for objects"
         fix = f"exclude it for storage type {storage.type}; for small files use workload metadata or touch"
-        yield Problem("workload", cell.workload.type, rule, fix)
-
-
-def files_are_exported(parsed: ParsedMatrix) -> Problems:
-    """Yield a problem if written files do not become objects, or objects in a bucket that instances may not list."""
-    reported: set[str] = set()
-    for cell in parsed.cells:
-        storage = cell.storage
-        is_exported = storage.traits.exports_objects and not storage.existing_id
-        if not cell.workload.wants_exports or is_exported or storage.only_workloads or cell.storage_name in reported:
-            continue
-        reported.add(cell.storage_name)
-        rule = "its bucket is yours, which no role of the stack may list" if storage.existing_id else ""
-        rule = f"cannot be done on {cell.storage_name}: {rule or 'its files become no objects'}"
-        exporting = " or ".join(type_ for type_, model in MODELS.items() if model.traits.exports_objects)
-        fix = f"exclude it for storage type {storage.type}, or take storage {exporting} without fileSystemId"
         yield Problem("workload", cell.workload.type, rule, fix)
 
 
@@ -230,7 +214,6 @@ RULES = (
     storage_has_the_abilities,
     objects_are_in_a_bucket,
     requests_are_for_objects,
-    files_are_exported,
     neighbours_can_be_read,
     device_is_an_empty_disk,
     snapshots_are_loaded,

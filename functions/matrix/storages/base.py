@@ -171,8 +171,6 @@ class Traits:
     """Whether it has no file system, so that only `only_workloads` run on it."""
     keeps_objects: bool = False
     """Whether it stores objects and not files."""
-    exports_objects: bool = False
-    """Whether its files are exported as objects to a bucket of the stack after some time."""
     existing_fields: tuple[str, ...] = ()
     """Fields that name an existing resource, such as fileSystemId. Empty if only new ones can be measured."""
     most_instances: int | None = None

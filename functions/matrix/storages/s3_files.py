@@ -74,7 +74,6 @@ class S3FilesStorage(Storage):
     """An Amazon S3 Files file system, shared by the instances of a cell; it shows objects of a bucket as files."""
 
     traits: ClassVar[Traits] = Traits(
-        exports_objects=True,
         existing_fields=(FILE_SYSTEM_ID,),
         bursts_by="directReads",
         limits_count=", of writes",

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from pydantic import ValidationError
-from support.matrices import BUILD, COMMAND, DD, EXPORT, FIO, METADATA, OBJECTS, READ, THROUGHPUT, TPS, TRANSFER, YOCTO
+from support.matrices import BUILD, COMMAND, DD, FIO, METADATA, OBJECTS, READ, THROUGHPUT, TPS, TRANSFER, YOCTO
 
 from matrix.input.workloads import MODELS
 from matrix.terms.fingerprint import same_point
@@ -15,7 +15,6 @@ TOUCH = {"type": "touch", "files": 1024, "threads": 1}
 DELETE = {"type": "delete", "files": 1024, "directories": 4}
 WHOLE = [
     TOUCH, METADATA, DD, FIO, READ, BUILD, TRANSFER | {"tool": "cp+parallel"}, DELETE, YOCTO, THROUGHPUT,
-    EXPORT,
     OBJECTS | {"operation": "mix", "mix": {"get": 5, "list": 3, "delete": 2}, "objectSize": "64MiB"},
     COMMAND | {"metrics": {"tps": TPS}, "primaryMetric": "tps", "objectSize": "8KiB"},
 ]  # fmt: skip

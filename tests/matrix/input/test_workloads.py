@@ -8,12 +8,10 @@ from support.matrices import (
     DD,
     EBS,
     EFS,
-    EXPORT,
     METADATA,
     OBJECTS,
     READ,
     S3,
-    S3_FILES,
     TOUCH,
     TRANSFER,
     matrix,
@@ -301,22 +299,7 @@ def test_requests_of_objects_cost_what_s3_bills_for_them():
     assert put["metered_usd"]["expected"] - got["metered_usd"]["expected"] == pytest.approx(difference, rel=0.05)
 
 
-# ---------------------------------------------------------------- export
-
-
-def test_an_export_takes_a_minute_and_costs_a_put_for_each_file_and_its_listings():
-    checked = matrix(storage=[S3_FILES], workload=[EXPORT | {"files": 8000, "threads": 8}]).matrix
-    [workload], [storage] = checked.workload, checked.storage
-    [point] = workload.points()
-
-    footprint = workload.footprint(point, storage, Clients(2))
-
-    waiting_s = 60 + 2 * 8000 / 800
-    assert footprint.write_requests == 8000 + 8 * waiting_s
-    assert footprint.seconds > waiting_s
-
-
 def test_a_time_that_is_not_that_of_a_step_is_called_what_it_is():
     assert describe_measure("duration_s", "s") == "duration"
-    assert describe_measure("visible_p90_s", "s") == "time until visible P90"
+    assert describe_measure("fetch_s", "s") == "time to fill the cache"
     assert describe_measure("tps", "tx/s") == "tps in tx/s"

@@ -10,7 +10,6 @@ from matrix.input.workloads.command import CommandWorkload
 from matrix.input.workloads.contract import Workload as Workload
 from matrix.input.workloads.dd import DdWorkload
 from matrix.input.workloads.delete import DeleteWorkload
-from matrix.input.workloads.export import ExportWorkload
 from matrix.input.workloads.fio import FioWorkload
 from matrix.input.workloads.instance_throughput import InstanceThroughputWorkload
 from matrix.input.workloads.metadata import MetadataWorkload
@@ -32,8 +31,7 @@ AnyWorkload = Annotated[
     | DeleteWorkload
     | YoctoWorkload
     | InstanceThroughputWorkload
-    | ObjectsWorkload
-    | ExportWorkload,
+    | ObjectsWorkload,
     Field(discriminator="type"),
 ]  # fmt: skip
 

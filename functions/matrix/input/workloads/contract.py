@@ -124,11 +124,6 @@ class Workload(InputModel):
         return False
 
     @property
-    def wants_exports(self) -> bool:
-        """Whether it waits until files are exported as objects to a bucket of the stack."""
-        return False
-
-    @property
     def reads_of_others(self) -> tuple[str, Any] | None:
         """Field and value by which instances read what others of their fleet wrote."""
         return None
