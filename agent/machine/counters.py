@@ -101,16 +101,6 @@ def allowances() -> dict[str, float]:
     return parse_ethtool(ethtool_run.stdout)
 
 
-def why_no_allowances() -> str:
-    """Return the reason why `allowances` is empty."""
-    interface = default_interface()
-    if interface is None:
-        return "no interface has a default route"
-    if tools.find("ethtool") is None:
-        return "ethtool is not installed"
-    return f"the driver of {interface} does not count them, only ENA does"
-
-
 def difference(before: dict[str, float], after: dict[str, float]) -> dict[str, float]:
     """Return the difference of two readings, at least 0: the kernel lets iowait and steal decrease (proc(5))."""
     return {name: max(0.0, round(after[name] - before[name], 6)) for name in before if name in after}

@@ -1,58 +1,13 @@
-"""Traffic while something is written: cumulative bytes of network, disk and file, read each second."""
+"""Counters that are read each second while a step runs."""
 
 from __future__ import annotations
 
 import threading
 import time
-from bisect import bisect_left
 from collections.abc import Callable
-from pathlib import Path
 
-from agent.machine import counters
-
-NETWORK, DISK, FILE = "network_sent_bytes", "disk_write_bytes", "file_bytes"
-WATCHED = (
-    *(NETWORK, "network_received_bytes", DISK, "disk_read_bytes"),
-    *counters.SERVER_BYTES,
-    "steal_s",
-)
 # Seconds are kept to the millisecond, and two readings of the same one would have no rate.
 MIN_APART_S = 0.001
-
-
-class Traffic:
-    """The counters that a write moves.
-
-    `carrier` is the one that counts each written byte: of the disk, without one of the network, for a user's directory
-    the size of the file.
-    """
-
-    def __init__(self, mount_kind: str, storage: Path, path: Path) -> None:
-        """`path` is the file that will be written below `storage`, mounted as `mount_kind`."""
-        self._storage, self._path = storage, path
-        self._device = storage.stat().st_dev
-        without_disk = FILE if mount_kind == "directory" else NETWORK
-        has_disk = DISK in counters.of_device(self._device, storage)
-        self.carrier = DISK if has_disk else without_disk
-
-    def read(self) -> dict[str, float]:
-        """Return bytes since boot (for the file: its size), and seconds that the hypervisor withheld the processors.
-
-        It does not access the storage unless the file's growth is the only counter: on NFS a stat of a file that is
-        being written first flushes all of it and waits (nfs_getattr in Linux), which would slow down the measurement
-        and delay readings from each second to each ten.
-        """
-        counted = {**counters.of_machine(), **counters.of_device(self._device, self._storage)}
-        reading = {name: counted[name] for name in WATCHED if name in counted}
-        if self.carrier == FILE:
-            reading[FILE] = self._size()
-        return reading
-
-    def _size(self) -> int:
-        try:
-            return self._path.stat().st_size
-        except FileNotFoundError:  # not written yet
-            return 0
 
 
 class Sampler:
@@ -107,10 +62,6 @@ class Sampler:
         lasting = [name for name in self._first() if all(name in reading for reading in readings)]
         return {name: [round(max(0.0, each[name] - readings[0][name]), 6) for each in readings] for name in lasting}
 
-    def rates(self, name: str) -> list[float]:
-        """Return the counts per second of a counter in each whole period; empty if `series` lacks it."""
-        return rates(self.seconds(), self.series().get(name, []), self._period_s)
-
     def warnings(self) -> list[str]:
         """Return what the curve of this step lacks."""
         sentences = []
@@ -152,20 +103,3 @@ class Sampler:
             return
         # The moment after the reading: one that had to wait has the counts of its end.
         self._readings.append((time.monotonic(), reading))
-
-
-def rates(seconds: list[float], counted: list[float], period_s: float) -> list[float]:
-    """Return counts per second in each whole period. Between two readings the counts are taken to rise evenly.
-
-    So the n-th rate is that of the n-th period, also after readings that came late.
-    """
-    if len(counted) < 2:  # noqa: PLR2004 a rate needs two readings
-        return []
-
-    def counted_at(moment: float) -> float:
-        place = min(max(bisect_left(seconds, moment), 1), len(seconds) - 1)
-        before, after = seconds[place - 1], seconds[place]
-        return counted[place - 1] + (counted[place] - counted[place - 1]) * (moment - before) / (after - before)
-
-    at = [counted_at(number * period_s) for number in range(int(seconds[-1] / period_s) + 1)]
-    return [(more - less) / period_s for less, more in zip(at, at[1:])]

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
         dd,
         delete,
         fio,
-        instance_throughput,
         metadata,
         objects,
         read,
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 
     # mypy holds each module against the protocol here. At run time only the job's own is imported.
     _MODULES: tuple[WorkloadModule, ...] = (
-        build, command, dd, delete, fio, instance_throughput, metadata, objects, read, touch, transfer, yocto,
+        build, command, dd, delete, fio, metadata, objects, read, touch, transfer, yocto,
     )  # fmt: skip
 
 

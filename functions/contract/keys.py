@@ -15,7 +15,7 @@ HEARTBEAT, SAMPLES, DONE, FAILED, LOG = "heartbeat", "samples.json", "done.json"
 # this letter, so a listing can exclude them with it as the delimiter, which S3 limits to one letter. For 1,000
 # instances after 60 steps the listing then has 4,000 keys instead of 124,000.
 RAW, RAW_LETTER = "raw/", "w"
-HISTOGRAMS, SERIES = "histograms.json", "series.json"
+HISTOGRAMS = "histograms.json"
 
 _STEP_FILE = re.compile(
     rf"{RAW}(?P<point>[A-Za-z0-9_-]{{1,100}})-r(?P<repetition>[0-9]{{1,7}})\.(?P<kind>[a-z.]+?)(?:\.gz)?"

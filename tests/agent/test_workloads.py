@@ -17,7 +17,6 @@ from matrix.input.workloads import MODELS
 KIB, MIB = 1 << 10, 1 << 20
 IN_S3 = {"kind": "s3", "bucket": BUCKET, "prefix": "0123abcd/{userid}", "region": REGION, "client": "boto3"}
 FIO = {"size": "4M", "ioengine": "psync", "time_based": 1, "runtime": 1, "bs": "4k", "numjobs": 2}
-WRITE = {"type": "instance-throughput", "size": "24MiB"}
 READ = {"type": "read", "records": 256, "threads": 4, "caching": ["direct", "cached"]}
 OBJECTS = {"type": "objects", "requests": 12, "objects": 5, "objectSize": "4KiB", "threads": 2, "prefixes": 3}
 
@@ -79,12 +78,6 @@ CASES = {
     "delete, engine": (
         {"type": "delete", "files": 60, "fileSize": 10, "directories": 3},
         {"files": 60}, {"files_per_s": 60}, {"delete_lat": 60},
-    ),
-    "instance-throughput": (
-        {**WRITE, "source": ["random", "zero"]}, {"bytes": 24 * MIB}, {"mb_per_s": 24 * MIB / 1e6}, {},
-    ),
-    "instance-throughput, dd": (
-        {**WRITE, "source": "zero", "tool": "dd"}, {"bytes": 24 * MIB}, {"mb_per_s": 24 * MIB / 1e6}, {},
     ),
     "objects": (OBJECTS, {"requests": 12}, {"requests_per_s": 12}, {}),
 }  # fmt: skip

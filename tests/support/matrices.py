@@ -25,7 +25,6 @@ TPS = {"unit": "tx/s", "better": "higher", "pattern": "^tps = ([0-9.]+)"}
 OBJECTS = {"type": "objects", "requests": 1000, "threads": 4}
 S3_FILES = {"type": "s3-files"}
 S3 = {"type": "s3"}
-THROUGHPUT = {"type": "instance-throughput", "size": "1GiB"}
 TRANSFER = {"type": "transfer", "tool": ["cp", "cp+parallel"]}
 YOCTO = {"type": "yocto", "image": "core-image-sato-sdk"}
 FLEET = {"instanceType": "m6i.large", "count": 1}

@@ -14,7 +14,6 @@ from support.matrices import (
     FSX,
     INSTANCE_STORE,
     READ,
-    THROUGHPUT,
     TOUCH,
     TPS,
     TRANSFER,
@@ -30,7 +29,7 @@ SAFE = re.compile(r"[A-Za-z0-9._-]{1,100}")
 
 WHOLE = document(
     storage=[EBS | {"iops": 4000, "throughputMiBps": 200}, EFS | {"performanceMode": "generalPurpose"}, FSX],
-    workload=[TOUCH, DD, FIO, BUILD, TRANSFER, THROUGHPUT],
+    workload=[TOUCH, DD, FIO, BUILD, TRANSFER],
     fleet=[FLEET | {"count": [1, 2]}],
     include=[{"storage": EBS, "workload": TOUCH, "fleet": {"instanceType": "c5.large", "count": 3}}],
     exclude=[{"storage": {"type": "ebs"}, "fleet": {"count": 2}}],

@@ -22,7 +22,6 @@ from support.matrices import (
     READ,
     S3,
     S3_FILES,
-    THROUGHPUT,
     TOUCH,
     TPS,
     TRANSFER,
@@ -269,12 +268,6 @@ WORKLOADS = [
     (YOCTO | {"expectedSeconds": {"ebs": 100}}, "expectedSeconds", "expected-for-any-storage"),
     (YOCTO | {"expectedSeconds": {"0": 100}}, "expectedSeconds", "string-pattern-mismatch"),
     ({"type": "delete", "files": 10, "directories": 3}, "files", "files-divide-by-directories"),
-    (THROUGHPUT | {"tool": "dd", "source": "random"}, "source", "dd-writes-whole-blocks-of-zeros"),
-    (
-        THROUGHPUT | {"tool": "dd", "source": "zero", "size": "10MiB", "blockSize": "3MiB"},
-        "blockSize",
-        "dd-writes-whole-blocks-of-zeros",
-    ),
     *[
         (FIO | changes, field, "fio-accepts-each-point")
         for changes, field in (
@@ -286,10 +279,8 @@ WORKLOADS = [
             ({"rate": "1m", "rate_iops": 100}, "rate"),
         )
     ],
-    (THROUGHPUT | {"size": 0}, "size", "value-error"),
-    (THROUGHPUT | {"size": ["1GiB", "1024MiB"]}, "size", "values-are-different"),
-    (THROUGHPUT | {"blockSize": "65MiB"}, "blockSize", "blocks-are-smaller-than-the-file"),
-    (THROUGHPUT | {"blockSize": "2MiB", "size": "1MiB"}, "blockSize", "blocks-are-smaller-than-the-file"),
+    (DD | {"totalSize": 0}, "totalSize", "value-error"),
+    (DD | {"totalSize": ["1GiB", "1024MiB"]}, "totalSize", "values-are-different"),
     (READ | {"recordBytes": 32, "pageBytes": 4096}, "recordBytes", "records-have-room-for-their-number"),
     (READ | {"pageBytes": "128MiB", "records": 2**20}, "pageBytes", "records-have-room-for-their-number"),
     (READ | {"pageBytes": 12288, "dataSize": "12MiB"}, "pageBytes", "pages-hold-whole-records"),

@@ -74,20 +74,6 @@ METRICS: dict[str, Metric] = {
         True,
         "highest rate of an open-loop sweep up to which an instance kept up and its P99 stayed within p99AtMostMs",
     ),
-    "burst_mb_per_s": Metric(
-        "MB/s", True, "median rate of one instance, in 10^6 bytes per second, before the rate fell"
-    ),
-    "baseline_mb_per_s": Metric("MB/s", True, "rate of one instance, in 10^6 bytes per second, after the rate fell"),
-    "burst_s": Metric("s", True, "seconds until the rate of one instance fell"),
-    "bw_in_allowance_exceeded": Metric(
-        "packets", False, "packets queued or dropped because the instance's inbound bandwidth was used up"
-    ),
-    "bw_out_allowance_exceeded": Metric(
-        "packets", False, "packets queued or dropped because the instance's outbound bandwidth was used up"
-    ),
-    "cpu_steal_s": Metric(
-        "s", False, "processor time withheld by the hypervisor, for example when CPU credits are used up"
-    ),
     "fetch_s": Metric(
         "s", False, "time that one instance took to fill the cache on its own storage before its first build"
     ),
@@ -165,12 +151,6 @@ _TITLES = {
     "throttled_requests": "Throttled requests",
     "failed_requests": "Failed requests",
     "highest_rate_per_s": "Highest rate within the limit",
-    "burst_mb_per_s": "Burst throughput",
-    "baseline_mb_per_s": "Baseline throughput",
-    "burst_s": "Length of the burst",
-    "bw_in_allowance_exceeded": "Inbound packets beyond the allowance",
-    "bw_out_allowance_exceeded": "Outbound packets beyond the allowance",
-    "cpu_steal_s": "Stolen processor time",
     "fetch_s": "Time to fill the cache",
     "build_cpu_s": "Processor time",
     "command_cpu_s": "Processor time of a command",

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from pydantic import ValidationError
-from support.matrices import BUILD, COMMAND, DD, FIO, METADATA, OBJECTS, READ, THROUGHPUT, TPS, TRANSFER, YOCTO
+from support.matrices import BUILD, COMMAND, DD, FIO, METADATA, OBJECTS, READ, TPS, TRANSFER, YOCTO
 
 from matrix.input.workloads import MODELS
 from matrix.terms.fingerprint import same_point
@@ -14,7 +14,7 @@ from matrix.terms.names import point_labels
 TOUCH = {"type": "touch", "files": 1024, "threads": 1}
 DELETE = {"type": "delete", "files": 1024, "directories": 4}
 WHOLE = [
-    TOUCH, METADATA, DD, FIO, READ, BUILD, TRANSFER | {"tool": "cp+parallel"}, DELETE, YOCTO, THROUGHPUT,
+    TOUCH, METADATA, DD, FIO, READ, BUILD, TRANSFER | {"tool": "cp+parallel"}, DELETE, YOCTO,
     OBJECTS | {"operation": "mix", "mix": {"get": 5, "list": 3, "delete": 2}, "objectSize": "64MiB"},
     COMMAND | {"metrics": {"tps": TPS}, "primaryMetric": "tps", "objectSize": "8KiB"},
 ]  # fmt: skip
@@ -39,7 +39,7 @@ OTHERS = {
 SPECIAL = {
     ("delete", "directories"): 8, ("delete", "threads"): 2, ("touch", "directories"): "own",
     ("metadata", "fileBytes"): 8192, ("read", "access"): "random", ("read", "caching"): "cached",
-    ("instance-throughput", "tool"): "dd", ("transfer", "tool"): ["rsync"], ("dd", "sync"): "block",
+    ("transfer", "tool"): ["rsync"], ("dd", "sync"): "block",
     ("objects", "objects"): 30, ("objects", "partSize"): "8MiB", ("objects", "operation"): "put",
     ("fio", "jobFile"): "[reads]\nrw=randread\nsize=1M\n",
 }  # fmt: skip

@@ -64,7 +64,6 @@ def planned_cells(name):
         ("efs-tutorial-transfer.json", {"files": 5000, "file_bytes": 2**20}),
         # What the five copies of the transfer leave.
         ("efs-tutorial-delete.json", {"files": 5 * 5000, "file_bytes": 2**20, "directories": 5}),
-        ("instance-throughput.json", {"total_bytes": 20 * 2**30}),
     ],
 )
 def test_a_matrix_of_published_rows_has_the_amounts_of_its_source(name, amounts):

@@ -173,17 +173,6 @@ def test_every_metric_is_one_that_some_workload_yields_and_the_other_way_round()
     assert all(model.primary_metric in {"duration_s", *model.yields} for model in models)
 
 
-def test_an_instance_whose_pace_is_unknown_gets_the_time_of_the_slowest_published():
-    workload = matrix(workload=[{"type": "instance-throughput"}]).matrix.workload[0]
-    [params] = workload.points()
-
-    assert params == {"total_bytes": 20 * 2**30, "block_bytes": 2**20, "source": "random", "tool": "engine"}
-    # t2.micro: 20 GiB in 720 s, on a file system that gives more than that.
-    assert workload.footprint(params, matrix(storage=[EFS]).matrix.storage[0], Clients(1)).seconds == pytest.approx(
-        720, rel=0.01
-    )
-
-
 def test_a_create_that_is_stored_takes_a_volume_longer_and_a_file_system_no_longer():
     workload = matrix(workload=[TOUCH | {"threads": 1, "sync": ["none", "each"]}]).matrix.workload[0]
     ebs, efs = (matrix(storage=[storage]).matrix.storage[0] for storage in (EBS, EFS))

@@ -11,7 +11,6 @@ from matrix.input.workloads.contract import Workload as Workload
 from matrix.input.workloads.dd import DdWorkload
 from matrix.input.workloads.delete import DeleteWorkload
 from matrix.input.workloads.fio import FioWorkload
-from matrix.input.workloads.instance_throughput import InstanceThroughputWorkload
 from matrix.input.workloads.metadata import MetadataWorkload
 from matrix.input.workloads.objects import ObjectsWorkload
 from matrix.input.workloads.read import ReadWorkload
@@ -30,7 +29,6 @@ AnyWorkload = Annotated[
     | TransferWorkload
     | DeleteWorkload
     | YoctoWorkload
-    | InstanceThroughputWorkload
     | ObjectsWorkload,
     Field(discriminator="type"),
 ]  # fmt: skip
