@@ -44,14 +44,10 @@ AT = 1_763_683_200.0  # 2025-11-21
 
 # --- warnings ---------------------------------------------------------------------------------------------------------
 
-GROUPS = {"share": 0.7, "lower": {"values": 36, "median": 1.0}, "upper": {"values": 24, "median": 2.0}}
 AT_POINT = {"points": ["p01"], "metric": "iops"}
 WARNINGS: list[Example] = [
     {"code": "slow-first-run", "share": 0.5, "repetition": 1} | AT_POINT,
     {"code": "drift", "share": 0.11, "way": "slower", "repetitions": 7, "points": ["p01", "p02", "p03"]},
-    {"code": "two-groups"} | GROUPS,
-    {"code": "two-groups-of-instances"} | GROUPS,
-    {"code": "two-groups-of-repetitions"} | GROUPS,
     {"code": "unsteady", "share": 0.18, "repetitions": 2} | AT_POINT,
     {"code": "autocorrelated", "share": 0.8, "unit": "launches", "count": 16, "counts_as": 3},
     {"code": "launches-differ", "share": 0.2, "count": 4},

@@ -122,7 +122,7 @@ def test_the_slow_instance_of_a_fleet_is_named_and_no_other():
     ("by_repetition", "expected"),
     [
         ((), set()),
-        ((1, 1, 1, 3, 3), {"drift", "unsteady", "two-groups-of-repetitions"}),  # credits run out
+        ((1, 1, 1, 3, 3), {"drift", "unsteady"}),  # credits run out
         ((1.5, 1, 1, 1, 1), {"slow-first-run"}),  # a cold cache
     ],
 )

@@ -110,7 +110,7 @@ def test_credits_that_run_out_are_a_finding_and_a_steady_storage_has_none(result
     )
 
     with window.excused():
-        assert codes & {"two-groups-of-repetitions", "unsteady", "drift"}
+        assert codes & {"unsteady", "drift"}
         assert not of_steady
 
 

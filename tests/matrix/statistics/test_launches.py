@@ -78,7 +78,7 @@ def test_a_percentile_is_carried_where_each_launch_carries_it_by_itself():
     assert not carries(launched([large, large, small]), 90)
 
 
-def test_launches_in_two_groups_differ_and_are_no_groups_of_instances():
+def test_launches_in_two_groups_differ_and_are_one_finding():
     rng = np.random.default_rng(7)
     tables = [middle * np.exp(0.005 * rng.normal(size=(8, 3))) for middle in (100.0, 101.0, 140.0, 141.0, 100.5)]
 

@@ -7,7 +7,6 @@ from support.fleet_values import fleet
 
 from matrix.statistics import steadiness
 from matrix.statistics.intervals import Interval
-from matrix.statistics.steadiness import CRITICAL, dip, is_bimodal
 from matrix.statistics.uncertainty import count_that_halves
 
 RNG = np.random.default_rng(6)
@@ -35,24 +34,6 @@ def test_a_slow_first_run_is_found_in_durations_and_in_rates():
     assert kinds(slow) == ["slow-first-run"]
     assert kinds(1e4 / slow, higher_is_better=True) == ["slow-first-run"]
     assert "slow-first-run" not in kinds(1e4 / slow, higher_is_better=False)
-
-
-def test_two_groups_of_instances_are_told_from_two_groups_of_repetitions():
-    by_instance, by_repetition = noise(20, 3), noise(20, 4)
-    by_instance[:16] *= np.linspace(0.5, 0.75, 16)[:, None]
-    by_repetition[:, 1::2] *= 2
-
-    one, two = (steadiness.two_groups(fleet(table)) for table in (by_instance, by_repetition))
-
-    assert (one.code, one.lower["values"], one.upper["values"]) == ("two-groups-of-instances", 48, 12)
-    assert one.upper["median"] == pytest.approx(1.6 * one.lower["median"], rel=0.05)
-    assert two.code == "two-groups-of-repetitions"
-
-
-def test_a_long_tail_is_not_a_second_group():
-    tailed = [steadiness.two_groups(fleet(np.exp(RNG.normal(0, 1, (60, 1))))) for _ in range(30)]
-
-    assert sum(found is not None for found in tailed) <= 1
 
 
 def test_chance_makes_the_repetitions_of_a_fleet_unsteady_in_one_of_twenty_at_most():
@@ -90,36 +71,3 @@ def test_of_few_values_fewer_than_four_times_as_many_halve_an_interval(count, ne
 
 def test_zeros_are_not_judged():
     assert kinds(np.zeros((10, 5))) == []
-
-
-# --- the dip ----------------------------------------------------------------------------------------------------------
-
-
-def test_the_dip_of_a_known_sample():
-    # One value has the smallest dip there is, 1/(2n); n equally spaced ones as well; two far groups come close to 1/4.
-    assert dip(np.array([3.0])) == pytest.approx(1 / 2)
-    assert dip(np.arange(10.0)) == pytest.approx(1 / 20)
-    assert dip(np.array([0.0] * 50 + [1.0] * 50)) == pytest.approx(0.25)
-    # The distance to the nearest unimodal distribution, by a linear program for each place of its mode.
-    assert dip(np.array([1.0, 2, 4, 5, 5.5, 9, 9.5, 10, 11])) == pytest.approx(0.121527778)
-    assert dip(np.array([1.0, 2, 3, 8, 9, 12, 20, 21, 22, 23, 40])) == pytest.approx(0.114832536)
-
-
-def test_the_critical_values_are_those_of_uniform_samples():
-    rng = np.random.default_rng(9)
-    drawn = [np.sqrt(20) * dip(rng.uniform(size=20)) for _ in range(2000)]
-
-    # The 95th percentile of 2,000 draws has a standard error of 1 %.
-    assert np.percentile(drawn, 95) == pytest.approx(CRITICAL[20], rel=0.03)
-
-
-def test_uniform_samples_look_bimodal_about_once_in_twenty_and_normal_ones_hardly_ever():
-    uniform = sum(is_bimodal(RNG.uniform(size=40)) for _ in range(400))
-    normal = sum(is_bimodal(RNG.normal(size=40)) for _ in range(400))
-
-    assert 8 <= uniform <= 36
-    assert normal <= 4
-
-
-def test_nine_values_are_never_bimodal():
-    assert not is_bimodal(np.array([0.0] * 4 + [1.0] * 5))

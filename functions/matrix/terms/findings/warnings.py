@@ -5,8 +5,6 @@ import re
 from enum import IntEnum
 from typing import Annotated, Any, ClassVar, Literal
 
-from typing_extensions import TypedDict
-
 from matrix.terms.findings.finding import Finding
 from matrix.terms.metrics import METRICS, readable
 from matrix.terms.quantities import count_of, number, quantity, times
@@ -105,39 +103,6 @@ class Drift(Sized):
     way: Literal["slower", "faster"]
     repetitions: int
     words = "became {way} by {share} from the first to the last of {repetitions} repetitions; " + LONGER
-
-
-class Group(TypedDict):
-    """One of two groups of values."""
-
-    values: int
-    median: float
-
-
-class TwoGroups(Sized):
-    """Values with two modes; share is their distance."""
-
-    severity = Severity.UNCERTAIN
-    advice = "find what the slow ones share (zone, time, cache) and split the point by it"
-    lower: Group
-    upper: Group
-
-    @property
-    def sentence(self) -> str:
-        low, high = (f"{group['values']} around {group['median']:.3g}" for group in (self.lower, self.upper))
-        return f"the values form two groups, {low} and {high}, and the median lies in neither's middle; {self.advice}"
-
-
-class TwoGroupsOfInstances(TwoGroups):
-    """Two groups of values that are always the same instances."""
-
-    advice = "an instance is always in the same one: compare their zones, hosts and mounts"
-
-
-class TwoGroupsOfRepetitions(TwoGroups):
-    """Two groups of values that are whole repetitions."""
-
-    advice = "a repetition is wholly in one: find what changed between repetitions"
 
 
 class Unsteady(Sized):
