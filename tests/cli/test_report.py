@@ -77,14 +77,15 @@ def test_single_values_of_a_kept_run_are_in_its_page(kept, matrix, tmp_path, mon
 
     assert seen.exit_code == 0
     assert "open it yourself: file:///" in seen.stderr
-    assert 'id="bands-build"' in (tmp_path / "a/page.html").read_text()
-    assert ElementTree.parse(tmp_path / "charts/bands-build.svg").getroot().tag == "{http://www.w3.org/2000/svg}svg"
+    assert 'id="scaling-build-jobs-4"' in (tmp_path / "a/page.html").read_text()
+    drawn = ElementTree.parse(tmp_path / "charts/scaling-build-jobs-4.svg").getroot()
+    assert drawn.tag == "{http://www.w3.org/2000/svg}svg"
 
 
 @pytest.fixture
 def kept(keep_run):
     """The folder of a run that is kept, with its decision."""
-    summary, results, planned = build_run({"ebs": {4: 3000.0}}, environment="local")
+    summary, results, planned = build_run({"ebs": {1: 3000.0, 4: 3000.0}}, environment="local")
     folder = keep_run("r")
     summary |= {"run": "r", "decision": decide(summary, results=results)}
     (folder / "summary.json").write_text(json.dumps(summary))
@@ -170,7 +171,7 @@ def test_a_page_is_drawn_anew_when_documents_page_user_or_code_are_others(kept, 
 
 
 def test_a_page_of_damaged_documents_is_drawn_each_time_and_says_so_each_time(kept, matrix, drawings):
-    [result] = kept.glob("cells/*/result.json")
+    result = next(kept.glob("cells/*/result.json"))
     result.write_text("{")
 
     first, again = matrix("report", "r"), matrix("report", "r")

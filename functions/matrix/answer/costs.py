@@ -388,24 +388,18 @@ def storage_of(document: StorageFields) -> Storage | None:
         return None
 
 
-def storage_limits(document: StorageFields, count: int) -> dict[str, tuple[float, str]]:
-    """Return the limits of a fleet of `count` on its storage by unit of a chart: (rate, `IOPS of the volume`)."""
+def storage_limits(document: StorageFields) -> dict[str, tuple[float, str]]:
+    """Return the limits of a volume, or of a shared storage, by unit of a chart: (rate, `IOPS of the volume`)."""
     storage = storage_of(document)
     if storage is None or not storage.traits.are_limits_published:
         return {}
-    instances = 1 if storage.traits.is_shared else count
-    bytes_per_s = storage.bandwidth_bytes_per_s * instances
     several = how_many(document)
     of_shared = f"of its {several} file systems" if several > 1 else "of the file system"
-    whose = of_shared if storage.traits.is_shared else "of the volume" if count == 1 else f"of {count} volumes"
-    whose += storage.traits.limits_count
-    operations = {"IOPS": (float(storage.effective_iops * instances), f"IOPS {whose}")}
+    whose = (of_shared if storage.traits.is_shared else "of the volume") + storage.traits.limits_count
+    operations = {"IOPS": (float(storage.effective_iops), f"IOPS {whose}")}
     if not storage.is_throughput_published:
         return operations
-    return operations | {
-        "MB/s": (bytes_per_s / 1e6, f"throughput {whose}"),
-        "MiB/s": (bytes_per_s / 2**20, f"throughput {whose}"),
-    }
+    return operations | {"MB/s": (storage.bandwidth_bytes_per_s / 1e6, f"throughput {whose}")}
 
 
 def _by_id(plan: PlanDocument | None, file_system: str) -> PlanFileSystem | None:

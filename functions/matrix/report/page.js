@@ -70,11 +70,9 @@
       this.box = figure.querySelector(".chart");
       this.plot = figure.querySelector(".plot");
       this.title = figure.querySelector("h3").textContent;
-      ({ heads: this.heads, rows: this.names, axes: this.axes, series: this.series } = charts[figure.id]);
+      ({ heads: this.heads, axes: this.axes, series: this.series } = charts[figure.id]);
       this.series.forEach((series, index) => { series.x ||= this.series[index - 1].x; });
       this.at = { line: 0, point: -1 };
-      this.bands = [...this.plot.querySelectorAll(":scope > .row")];
-      this.row = Number(this.plot.getAttribute("height")) / (this.bands.length || 1);
       this.words = make("span", {});
       this.point = make("div", { class: "point", role: "status" }, make("i", {}), this.words);
       this.point.hidden = true;
@@ -99,18 +97,8 @@
       return !this.groups(group)[0].classList.contains("off");
     }
 
-    // Rows that were not chosen leave no gap, and a chart without a curve is not there.
+    // A chart without a curve that was chosen is not there.
     fold() {
-      this.seen = this.bands.map((_, index) => index).filter((index) => !this.bands[index].classList.contains("out"));
-      const count = Math.max(1, this.seen.length);
-      this.seen.forEach((index, at) => {
-        this.bands[index].setAttribute("y", `${100 * at / count}%`);
-        this.bands[index].setAttribute("height", `${100 / count}%`);
-      });
-      if (this.bands.length) {
-        this.plot.parentElement.style.setProperty("--rows", count);
-        this.plot.setAttribute("height", this.row * count);
-      }
       const drawn = [...this.plot.querySelectorAll("[data-group]")];
       this.figure.classList.toggle("empty", drawn.every((group) => group.closest(".plot .out")));
       this.point.hidden = true;
@@ -134,11 +122,9 @@
         && [...this.groups(series.group)].some((group) => !group.closest(".out")));
     }
 
-    // Where a point stands, as shares of the plot; rows stand where those that are seen leave them.
+    // Where a point stands, as shares of the plot.
     place(series, index) {
-      const row = this.seen.indexOf(series.y[index]);
-      const down = this.bands.length ? (row < 0 ? NaN : (row + 0.5) / this.seen.length) : 1 - share(this.axes[1], series.y[index]);
-      return [share(this.axes[0], series.x[index]), down];
+      return [share(this.axes[0], series.x[index]), 1 - share(this.axes[1], series.y[index])];
     }
 
     show(series, index) {
@@ -151,20 +137,17 @@
       this.point.style.top = `${y}px`;
       this.point.classList.toggle("right", x > whole.width / 2);
       this.point.classList.toggle("low", frame.top + down * frame.height < 200);
-      const head = this.names.length ? this.name(series, index) : series.name;
       const words = series.words?.[index] ?? `${this.heads[2]}: ${series.y[index]}<br>${this.heads[1]}: ${series.x[index]}`;
-      this.words.textContent = `${head}\n${words.replaceAll("<br>", "\n")}`;
+      this.words.textContent = `${series.name}\n${words.replaceAll("<br>", "\n")}`;
     }
 
     hover(event) {
       const frame = this.plot.getBoundingClientRect();
       let [best, found] = [REACH, null];
-      // All of a row leads to its point.
-      const across = this.names.length ? REACH / frame.width / 2 : 1;
       for (const series of this.lines()) {
         for (let index = 0; index < series.x.length; index += 1) {
           const [right, down] = this.place(series, index);
-          const far = Math.hypot(across * (frame.left + right * frame.width - event.clientX), frame.top + down * frame.height - event.clientY);
+          const far = Math.hypot(frame.left + right * frame.width - event.clientX, frame.top + down * frame.height - event.clientY);
           if (far < best) [best, found] = [far, [series, index]];
         }
       }
@@ -185,14 +168,9 @@
       this.show(series, this.at.point);
     }
 
-    // Rows have names, which stand in the page once: their values are numbers of them.
-    name(series, index) {
-      return this.names[series.y[index]] ?? series.y[index];
-    }
-
     rows() {
       return [this.heads, ...this.series.flatMap((series) => series.x
-        .map((x, index) => [series.name, x, this.name(series, index), series.low?.[index], series.high?.[index]])
+        .map((x, index) => [series.name, x, series.y[index], series.low?.[index], series.high?.[index]])
         .filter(([, x, y]) => x !== null && y !== null))];
     }
 
@@ -201,11 +179,9 @@
       const style = getComputedStyle(this.plot.parentElement);
       const [gutter, height] = [parseFloat(style.getPropertyValue("--gutter")), Number(this.plot.getAttribute("height"))];
       const keys = this.keys.filter((key) => key.getAttribute("aria-pressed") === "true" && !key.classList.contains("out"));
-      // Figures of rows stand at the right of the plot.
-      const right = this.plot.parentElement.matches(".figured") ? 800 : 876;
       const whole = height + 134 + 20 * keys.length;
       const plot = this.plot.cloneNode(true);
-      for (const [key, value] of Object.entries({ x: gutter, y: 58, width: right - gutter })) plot.setAttribute(key, value);
+      for (const [key, value] of Object.entries({ x: gutter, y: 58, width: 876 - gutter })) plot.setAttribute(key, value);
       const legend = keys.map((key, index) => draw("g", { transform: `translate(30 ${height + 118 + 20 * index})` },
         key.querySelector("svg > g").cloneNode(true), draw("text", { x: 24, dy: 4 }, key.textContent)));
       return new XMLSerializer().serializeToString(draw("svg",

@@ -1,7 +1,6 @@
 """The page: the answer, then each chart with its figures as a table, then the warnings, the receipt and the origin."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import groupby
 
 from matrix.answer.costs import Bill
 from matrix.answer.decision import decide
@@ -131,13 +130,12 @@ def _sections(shown: list[Section], crossed: Markup) -> Iterator[Markup]:
 def _section(section: Section) -> Markup:
     shown, rest = section.charts[:MAX_OPEN], section.charts[MAX_OPEN:]
     elsewhere = "This browser cannot show these charts: their figures are in the table All figures, and in summary.csv."
-    more = [details(f"{len(rest)} more charts", *_side_by_side(rest), elsewhere=elsewhere)] if rest else []
+    more = [details(f"{len(rest)} more charts", _side_by_side(rest), elsewhere=elsewhere)] if rest else []
     note = [tag("p", section.note, class_="quiet")] if section.note else []
-    return tag("section", tag("h2", section.title), *note, *_side_by_side(shown), *more, id=section.id)
+    return tag("section", tag("h2", section.title), *note, _side_by_side(shown), *more, id=section.id)
 
 
-def _side_by_side(charts: Sequence[Chart]) -> Iterator[Markup]:
-    """Yield charts in pairs; those with rows need the whole width for the names in them."""
-    for is_wide, group in groupby(charts, key=lambda chart: bool(chart.categories)):
-        blocks = [shell.figure(chart) for chart in group]
-        yield tag("div", *blocks, class_=None if is_wide or len(blocks) == 1 else "pairs")
+def _side_by_side(charts: Sequence[Chart]) -> Markup:
+    """Return charts in pairs."""
+    blocks = [shell.figure(chart) for chart in charts]
+    return tag("div", *blocks, class_="pairs" if len(blocks) > 1 else None)

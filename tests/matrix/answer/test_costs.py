@@ -361,16 +361,16 @@ def test_work_of_no_price_or_of_no_known_storage_costs_nothing_that_could_be_sai
     assert cost_of(cell | {"storage": {"type": "tape"}}) is None
 
 
-def test_volumes_add_up_and_a_file_system_does_not():
+def test_limits_are_those_of_a_volume_or_of_the_whole_file_system():
     ebs = {"type": "ebs", "volumeType": "gp3", "sizeGiB": 200, "iops": 3000, "throughputMiBps": 125}
     efs = {"type": "efs", "throughputMode": "provisioned", "provisionedThroughputMiBps": 100}
 
-    assert storage_limits(ebs, 4)["MiB/s"] == (500.0, "throughput of 4 volumes")
-    assert storage_limits(efs, 4)["MiB/s"] == (100.0, "throughput of the file system, of writes")
+    assert storage_limits(ebs)["MB/s"] == (pytest.approx(131.072), "throughput of the volume")
+    assert storage_limits(efs)["MB/s"] == (pytest.approx(104.8576), "throughput of the file system, of writes")
     # What elastic throughput ends at depends on the region, and is five times as much in some.
-    assert storage_limits({"type": "efs"}, 4).keys() == {"IOPS"}
-    assert storage_limits({"type": "efs", "deployment": "oneZone"}, 4)["IOPS"][0] == 7_000
-    assert storage_limits({"type": "tape"}, 4) == {}
+    assert storage_limits({"type": "efs"}).keys() == {"IOPS"}
+    assert storage_limits({"type": "efs", "deployment": "oneZone"})["IOPS"][0] == 7_000
+    assert storage_limits({"type": "tape"}) == {}
 
 
 def test_the_bills_of_all_cells_are_the_receipt_and_a_file_system_is_shared_by_the_time_of_its_use():

@@ -1,4 +1,4 @@
-"""Charts that storage people look for: the whole fleet, the front, latencies, what happens when, two parameters."""
+"""Charts that storage people look for: the front, latencies, sweeps, what too few samples do not carry."""
 
 import re
 
@@ -6,12 +6,9 @@ import pytest
 from support.runs_for_reports import build_run, built_view
 
 from matrix.published.yocto_run import yocto_run
-from matrix.report.charts import chart as chart_module
-from matrix.report.charts import percentiles, sections
 from matrix.report.charts.cost import costs
 from matrix.report.charts.latency import latencies
 from matrix.report.charts.medians import scaling, sweeps
-from matrix.report.charts.totals import totals
 from matrix.report.drawing import svg
 from matrix.report.page import view_of
 from matrix.tables.fleet_rates_table import fleet_rates_table
@@ -29,24 +26,6 @@ def view():
 def lines(chart):
     """The series of a chart by their names."""
     return {series.name: series for series in chart.series}
-
-
-def test_the_whole_fleet_stands_beside_each_instance(view):
-    [chart] = totals(view)
-
-    ebs = lines(chart)["EBS gp3"]
-    assert list(ebs.x) == [1, 4]
-    # Each build takes 3,000 s alone and 3,600 s with four: 1.2 and 4 builds an hour, of first start to last end.
-    assert list(ebs.y) == pytest.approx([1.2, 4.0], rel=0.01)
-    assert "from the first start to the last end" in chart.reads
-
-
-def test_of_published_builds_the_whole_fleet_follows_from_the_medians_and_says_so():
-    [chart] = totals(view_of(yocto_run("p")))
-
-    assert list(lines(chart)["EBS gp3"].y) == pytest.approx([3600 / 5975, 200 * 3600 / 5973], rel=0.001)
-    assert "Number of instances divided by the median time of one" in chart.reads
-    assert 200 not in lines(chart)["EFS provisioned"].x  # a copy is not a figure
 
 
 def test_the_front_joins_what_nothing_beats_in_cost_and_speed_and_sizes_stand_at_the_points():
@@ -78,16 +57,13 @@ def test_charts_draw_no_percentile_that_too_few_samples_carry():
         next(each for each in view.entries if (each.storage, each.instances) == ("EBS gp3", count)) for count in (1, 40)
     )
 
-    [band], [curve] = percentiles.bands(view), scaling(view)
-    tails = lines(band)["EBS gp3, slow end"]
+    [curve] = scaling(view)
     dashed = lines(curve)["EBS gp3, P90"]
 
     assert figure(few.metric, "p90") == ABSENT  # as the tables have it
     assert view.tail(few) is None
     assert view.tail(many) == pytest.approx(many.metric["p90"])
-    assert [row for row in tails.y if row] == ["EBS gp3 · 40 instances"] * 2
     assert list(dashed.y) == [None, view.tail(many)]
-    assert "from the median (P50) to P90, where there are enough samples" in band.reads
     assert "Dashed: P90, where there are enough samples" in curve.reads
 
 
@@ -155,22 +131,3 @@ def test_a_sweep_of_more_lines_than_anybody_can_follow_is_several_charts_and_lea
 
     assert [(len(chart.series), chart.title[-8:]) for chart in charts] == [(8, "(1 of 2)"), (8, "(2 of 2)")]
     assert len({series.name for chart in charts for series in chart.series}) == 16
-
-
-@pytest.fixture
-def large(monkeypatch):
-    """A run of more cells than rows of a chart."""
-    for module in (chart_module, percentiles):
-        monkeypatch.setattr(module, "MAX_ROWS", 4)
-    view = built_view({"ebs": {count: 3000.0 + count for count in range(2, 8)}}, repetitions=1)
-    return {section.id: section.charts for section in sections(view)}
-
-
-def test_many_cells_are_several_charts_each_with_an_id_a_title_and_rows_of_its_own(large):
-    every = [chart.id for charts in large.values() for chart in charts]
-    assert len(set(every)) == len(every)
-    first, second = large["percentiles"]
-    assert (first.id, second.id) == ("bands-build-jobs-4", "bands-build-jobs-4-2")
-    assert (first.title[-8:], second.title[-8:]) == ("(1 of 2)", "(2 of 2)")
-    assert [len(chart.categories) for chart in (first, second)] == [3, 3]
-    assert not set(first.categories) & set(second.categories)

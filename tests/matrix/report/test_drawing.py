@@ -93,19 +93,6 @@ def test_a_missing_value_is_a_gap_in_the_line_and_no_mark():
     assert drawn.text.count("<use") == 3
 
 
-def test_rows_stand_from_top_to_bottom_with_their_whole_range():
-    rows = ["first", "second"]
-    drawn = svg.drawing(
-        chart(Series("a", [1.0, 3.0], rows, "dots", low=[0.5, None], high=[2.0, None]), categories=rows)
-    )
-
-    # Each row is a square of its own, which the page's script may move where others are left out.
-    places = re.findall(r'<svg class="row" y="([^"]*)" height="([^"]*)"', drawn.text)
-    assert places == [("0%", "50%"), ("50%", "50%")]
-    assert re.findall(r'<use [^>]*y="([^"]*)"', drawn.text) == ["50%", "50%"]
-    assert len(paths(drawn, "line")[0].split("M")) - 1 == 3  # the interval and its two ends
-
-
 def test_a_file_is_xml_of_its_own_with_title_and_legend():
     shown = Series("<shown> & seen", [1, 2], [1.0, 2.0])
 
@@ -118,28 +105,14 @@ def test_a_file_is_xml_of_its_own_with_title_and_legend():
     assert root.get("viewBox") == f"0 0 {root.get('width')} {root.get('height')}"
 
 
-def test_figures_behind_a_drawing_are_exact_and_name_their_rows_once():
-    rows = ["first", "second"]
-    series = Series("a", [1.25, 3.0], ["second", "first"], "dots", hover=["1.25", "3"])
-    figures = points(chart(series, categories=rows))
+def test_figures_behind_a_drawing_are_exact():
+    series = Series("a", [1.25, 3.0], [2.0, 1.0], "dots", hover=["1.25", "3"])
+    figures = points(chart(series))
 
     [columns] = figures["series"]
 
     assert columns["x"] == [1.25, 3.0]
-    assert columns["y"] == [1, 0]
+    assert columns["y"] == [2, 1]
     assert columns["words"] == ["1.25", "3"]
-    # From 1.25 to 3.0, with 4 % of room at both ends.
-    assert figures["axes"] == [[1.18, 3.07, 0]]
-
-
-def test_a_row_is_drawn_from_its_own_points(monkeypatch):
-    rows = [f"row {number}" for number in range(50)]
-    placed = []
-    place = svg.Plot.place
-    monkeypatch.setattr(svg.Plot, "place", lambda plot, x, y: placed.append(y) or place(plot, x, y))
-
-    # When each row has a point, and the first another one at the end
-    svg.drawing(chart(Series("a", [*range(50), 7], [*rows, rows[0]], kind="dots"), categories=rows))
-
-    # Then points are looked at once, but those between the two of the first row
-    assert len(placed) == 51 + 49
+    # From 1.25 to 3.0 and from 1 to 2, with 4 % of room at both ends.
+    assert figures["axes"] == [[1.18, 3.07, 0], [0.96, 2.04, 0]]

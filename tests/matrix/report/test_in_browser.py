@@ -111,9 +111,9 @@ def test_a_legend_is_a_button_that_hides_its_curve_and_a_key_presses_it(opened):
     assert 0 < marks.count() < before
 
 
-def test_the_pointer_and_the_arrow_keys_show_the_exact_figures_of_a_point(opened, report):
+def test_the_pointer_and_the_arrow_keys_show_the_exact_figures_of_a_point(opened):
     page = opened()
-    figure = page.locator("#bands-build, #bands-yocto")
+    figure = page.locator(".drawn[id^=scaling]")
     point, mark = figure.locator(".point span"), figure.locator(".plot use").nth(1)
     assert not point.is_visible()
 
@@ -122,16 +122,14 @@ def test_the_pointer_and_the_arrow_keys_show_the_exact_figures_of_a_point(opened
     page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
 
     point.wait_for()
-    row, first, *_ = point.inner_text().splitlines()
-    assert row == figure.locator(".plot .name").nth(1).text_content()
-    assert re.match(r"P0 \d+m \d\ds", first)
+    # Another curve may have its point nearer to the middle of the mark.
+    assert re.search(r"^P0 \d+m \d\ds", point.inner_text(), re.MULTILINE)
 
     figure.locator(".chart").focus()
     page.keyboard.press("ArrowRight")
 
-    # The first storage of the legend, in the first of its rows.
     storage = figure.locator(".legend button").first.inner_text()
-    assert point.inner_text().splitlines()[0] == figure.locator(".plot .name", has_text=storage).first.text_content()
+    assert point.inner_text().splitlines()[0] == storage
 
 
 def test_a_chart_is_saved_as_svg_and_as_its_exact_points(opened):
@@ -237,18 +235,15 @@ def test_chips_choose_for_the_whole_page_and_the_address_keeps_it(opened, report
     page.get_by_text("Filter by storage").click()
     fleets = page.get_by_role("group", name="Show only these: fleet").get_by_role("button")
     last = fleets.last.inner_text()
-    rows = page.locator("#percentiles .row")
-    before = rows.locator("visible=true").count(), page.locator("#matrix td:visible").count()
+    curves = page.locator(".drawn[id^=scaling] .plot [data-group]:visible")
+    before = curves.count(), page.locator("#matrix td:visible").count()
 
     fleets.last.click()
     page.get_by_role("button", name="EBS gp3", exact=True).first.click()
 
-    after = rows.locator("visible=true").count(), page.locator("#matrix td:visible").count()
-    assert before > after == (1, 1)
-    # The row that is left stands at the top, without a gap, and its figures are where it stands.
-    plot = page.locator("#percentiles .plot").first
-    assert plot.bounding_box()["height"] <= 40  # of one row of two lines
-    assert rows.locator("visible=true").get_attribute("y") == "0%"
+    after = curves.count(), page.locator("#matrix td:visible").count()
+    assert before[0] > after[0] > 0
+    assert before[1] > after[1] == 1
     assert page.locator(".ranking.seen .where").inner_text().endswith(last)
     # The answer is that of all storages, of which the heading reminds.
     assert page.locator(".ranking.seen tbody tr:visible").count() > 1
@@ -338,7 +333,7 @@ def test_without_scripts_all_charts_and_figures_are_there(opened, report):
     page = opened(java_script_enabled=False)
 
     assert page.locator("td[data-value]:visible").count() > 20
-    assert page.locator(".plot").count() == len(report[1]) > 2
+    assert page.locator(".plot").count() == len(report[1]) > 1
     assert page.locator(".plot use:visible").count() > len(report[1])
     assert page.locator(".drawn").first.locator(".legend").inner_text() != ""
     assert page.locator("button").count() == 0
@@ -374,23 +369,23 @@ def test_what_a_very_large_page_has_zipped_is_there_once_it_is_wanted(chromium, 
     assert shown.locator(".plot").count() == 0
 
     # A fold is opened, an address leads into one, and paper has all charts.
-    shown.locator("#percentiles summary").first.click()
-    shown.locator("#percentiles .plot").first.wait_for()
-    assert shown.locator("#percentiles .drawn .tools button").count() == 3
+    shown.locator("#scaling summary").first.click()
+    shown.locator("#scaling .plot").first.wait_for()
+    assert shown.locator("#scaling .drawn .tools button").count() == 3
     assert shown.get_by_text("This browser cannot show").count() == 0
-    chart = shown.locator("#percentiles .drawn").first.get_attribute("id")
+    chart = shown.locator("#scaling .drawn").first.get_attribute("id")
     again = context.new_page()
     again.goto(f"{path.as_uri()}#{chart}")
     again.locator(f"#{chart} .plot").wait_for(state="visible")
     shown.evaluate("dispatchEvent(new Event('beforeprint'))")
-    assert shown.locator(".plot:visible").count() > 2
+    assert shown.locator(".plot:visible").count() > 1
 
     # Without a script each block says where else its figures are, and the main table is whole.
     unscripted = chromium.new_context(viewport=SCREEN, java_script_enabled=False).new_page()
     unscripted.goto(path.as_uri())
-    unscripted.locator("#percentiles summary").first.click()
-    unscripted.locator("#percentiles details[open] .quiet").first.wait_for()
-    assert "in the table All figures" in unscripted.locator("#percentiles details").first.inner_text()
+    unscripted.locator("#scaling summary").first.click()
+    unscripted.locator("#scaling details[open] .quiet").first.wait_for()
+    assert "in the table All figures" in unscripted.locator("#scaling details").first.inner_text()
     assert unscripted.locator("#tables table").first.is_visible()
     # A browser that cannot unzip has the rest of the page.
     old = context.new_page()
@@ -399,9 +394,9 @@ def test_what_a_very_large_page_has_zipped_is_there_once_it_is_wanted(chromium, 
     old.goto(path.as_uri())
     old.locator("html.scripted").wait_for()
     old.locator("#tables table").first.wait_for(state="visible")
-    old.locator("#percentiles summary").first.click()
-    old.locator("#percentiles details[open] .quiet").first.wait_for()
-    assert "in the table All figures" in old.locator("#percentiles details").first.inner_text()
+    old.locator("#scaling summary").first.click()
+    old.locator("#scaling details[open] .quiet").first.wait_for()
+    assert "in the table All figures" in old.locator("#scaling details").first.inner_text()
     assert problems == []
     for each in (context, unscripted.context):
         each.close()

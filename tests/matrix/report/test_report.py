@@ -119,16 +119,16 @@ def test_every_chart_has_its_figures_and_says_how_it_is_read(read):
     boxes = [attributes for _, attributes in read.tags if attributes.get("class") == "chart"]
 
     assert list(charts) == drawn
-    assert {"bands-build", "scaling-build-jobs-4", "cost-build-jobs-4"} <= set(drawn)
+    assert {"scaling-build-jobs-4", "cost-build-jobs-4"} <= set(drawn)
     assert len(boxes) == len(drawn)
     assert all(len(box["aria-label"]) > 20 and box["tabindex"] == "0" for box in boxes)
     assert all(chart["series"] for chart in charts.values())
 
 
 def test_storages_differ_in_more_than_colour(text):
-    [bands] = re.findall(r'<figure id="bands-build".*?</figure>', text, re.DOTALL)
+    [scaling] = re.findall(r'<figure id="scaling-build-jobs-4".*?</figure>', text, re.DOTALL)
     shapes = {(style, *sorted(set(re.findall(r"#m\d", marks))))
-              for style, marks in re.findall(r'<g class="s(\d)" data-group="\d"[^>]*>(.*?)</g>', bands)
+              for style, marks in re.findall(r'<g class="s(\d)" data-group="\d"[^>]*>(.*?)</g>', scaling)
               if "#m" in marks}  # fmt: skip
 
     assert shapes == {("0", "#m0"), ("1", "#m1")}

@@ -54,7 +54,7 @@ def _limits(evidence: Evidence) -> tuple[float, float, bool] | None:
         return float(operations or math.inf), float(moved or math.inf), bool(emulated.get("shared"))
     if not evidence.is_on_aws:
         return None
-    limits_of_volume = storage_limits(evidence.storage, 1)
+    limits_of_volume = storage_limits(evidence.storage)
     if "IOPS" not in limits_of_volume:
         return None
     return (

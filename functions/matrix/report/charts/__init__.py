@@ -8,8 +8,6 @@ from matrix.report.charts.cost import costs
 from matrix.report.charts.latency import latencies
 from matrix.report.charts.medians import scaling, sweeps
 from matrix.report.charts.over_time import left_out, over_time
-from matrix.report.charts.percentiles import bands
-from matrix.report.charts.totals import totals
 from matrix.report.charts.watched import note, watched
 from matrix.report.view import View
 from matrix.terms.sentences import EMULATED
@@ -28,9 +26,8 @@ class Section:
 def sections(view: View, *, is_page: bool = True) -> list[Section]:
     """Return the charts of a run; for a page at most as many as it has room for."""
     made = [
-        Section("percentiles", "Distribution", list(bands(view))),
         Section("cost", "Cost against speed", list(costs(view))),
-        Section("scaling", "Scaling", [*scaling(view), *totals(view)]),
+        Section("scaling", "Scaling", list(scaling(view))),
         Section("sweeps", "Sweeps: threads, block sizes and the like", list(sweeps(view))),
         Section("latency", "Latency distributions", list(latencies(view))),
         Section(

@@ -13,17 +13,6 @@ SINCE_START = "since the first start of the cell (s)"
 SINCE_STEP = "since the start of the step (s)"
 
 
-def segments(parts: Iterable[tuple[float | None, float | None, str]]) -> tuple[list[Any], list[Any]]:
-    """Join segments (start, end, row) to one series of x and y, with a gap after each segment."""
-    x: list[Any] = []
-    y: list[Any] = []
-    for start, end, row in parts:
-        if start is not None and end is not None:
-            x += [start, end, None]
-            y += [row, row, None]
-    return x, y
-
-
 def is_wide(values: Iterable[float | None], ratio: float = WIDE) -> bool:
     """Return whether values are so far apart that only a logarithmic axis shows them all."""
     known = [value for value in values if value is not None]
@@ -32,12 +21,10 @@ def is_wide(values: Iterable[float | None], ratio: float = WIDE) -> bool:
 
 T = TypeVar("T")
 Value = float | int | str | None
-Kind = Literal["line", "dots", "segments", "steps", "limit"]
+Kind = Literal["line", "dots", "segments", "steps"]
 
 # An interval of three different repetitions may end far above all values: an axis ends at twice the greatest at most.
 MAX_BEYOND = 2.0
-# More rows than this are several charts.
-MAX_ROWS = 36
 # More lines than this are unreadable in one chart: the rest is in further charts, or a note has the number drawn.
 MAX_SERIES = 14
 
@@ -84,7 +71,6 @@ class Chart:
     is_x_log: bool = False
     is_y_log: bool = False
     is_from_zero: bool = False
-    categories: Sequence[str] = field(default_factory=tuple)  # of the y axis, top to bottom
     ticks: Sequence[float] = field(default_factory=tuple)  # of the x axis
     limit: tuple[float, str] | None = None  # a line across, on the axis of values, with its name
     is_in_seconds: bool = False  # the values
@@ -93,11 +79,7 @@ class Chart:
     metric: str = ""  # of the axis of values, as CSV and JSON call it
     tick_names: Mapping[float, str] = field(default_factory=dict)  # of ticks of the x axis that have names
     of: Mapping[str, str] = field(default_factory=dict)  # what it is about, for the page's chips
-    rows_of: Sequence[Mapping[str, str]] = ()  # the same for each category
-    figures: Sequence[str] = ()  # of each category, written at its right
-    figures_head: str = ""
     is_up_better: bool = False
-    groups: Sequence[object] = ()  # of each category; a line parts neighbours of different groups
 
     def tick_text(self, value: float) -> str:
         """Write a tick of the x axis."""
@@ -115,7 +97,7 @@ class Chart:
 
 
 def parts_of(drawn: Sequence[T], most: int) -> Iterator[tuple[Sequence[T], str]]:
-    """Yield rows or lines in parts as equal as can be, `most` at most, each with the end of its title: ` (1 of 6)`."""
+    """Yield lines in parts as equal as can be, `most` at most, each with the end of its title: ` (1 of 6)`."""
     count = math.ceil(len(drawn) / most)
     for part in range(count):
         yield (

@@ -133,7 +133,7 @@ def _flow(view: View, cell: Cell, about: str, unit: str, named: Mapping[str, Cou
     every = cell.rates(list(named.values()), scale)
     lines = {"all": every, **parts} if len(parts) != 1 else parts
     storage = {key: value for key, value in cell.entry.cell["storage"].items() if key != MARK}
-    limit = storage_limits(storage, cell.entry.instances).get(unit)
+    limit = storage_limits(storage).get(unit)
     words = " It existed before the run: what others did on it counts, too." if storage.get("fileSystemId") else ""
     if limit and limit[0] > NEAR_LIMIT * max(every.values(), default=0.0):
         words += f" The most that the storage gives on AWS: {quantity(limit[0], unit)} ({limit[1]})."

@@ -50,15 +50,13 @@ class Axis:
 def x_axis(chart: Chart) -> Axis:
     """Return the axis that runs to the right."""
     values = _numbers(value for series in chart.series for value in series.x)
-    if chart.categories:
-        return _value_axis(chart, [*values, *_ends(chart, values)], is_log=chart.is_x_log)
     asked = [(value, chart.tick_text(value)) for value in chart.ticks]
     axis = _axis(values, is_log=chart.is_x_log, asked=asked if len(asked) <= MAX_ASKED_TICKS else ())
     return _in_minutes(axis) if chart.is_x_in_seconds else axis
 
 
 def y_axis(chart: Chart) -> Axis:
-    """Return the vertical axis; a chart of categories has none."""
+    """Return the vertical axis."""
     values = _numbers(value for series in chart.series for value in series.y)
     return _value_axis(chart, [*values, *_ends(chart, values)], is_log=chart.is_y_log)
 

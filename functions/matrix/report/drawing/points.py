@@ -15,12 +15,12 @@ def points(chart: Chart) -> dict[str, Any]:
     """Return each series as columns: values, ends of intervals, and texts of tooltips.
 
     `axes` are the ends of each axis and whether it is logarithmic: the script computes positions of values from them.
-    In a chart of rows `y` is the number of a row. A series without `x` has the `x` of the series before it.
+    A series without `x` has the `x` of the series before it.
     """
     plot = Plot(chart)
     drawn = [series for series in chart.series if len(series.x)]
     groups = list(dict.fromkeys(series.legend for series in drawn))
-    columns = [_columns(plot, series) | {"group": groups.index(series.legend)} for series in drawn]
+    columns = [_columns(series) | {"group": groups.index(series.legend)} for series in drawn]
     # Lines over the same places have them once, with the first of them.
     x = [of_series["x"] for of_series in columns]
     for of_series, before, own in zip(columns[1:], x, x[1:], strict=False):
@@ -28,22 +28,18 @@ def points(chart: Chart) -> dict[str, Any]:
             del of_series["x"]
     return {
         "heads": ["series", *_heads(chart), "low", "high"],
-        "rows": list(plot.rows),
-        "axes": [[_exact(axis.low), _exact(axis.high), int(axis.is_log)] for axis in (plot.x, plot.y) if axis],
+        "axes": [[_exact(axis.low), _exact(axis.high), int(axis.is_log)] for axis in (plot.x, plot.y)],
         "series": columns,
     }
 
 
 def _heads(chart: Chart) -> tuple[str, str]:
     """Name both axes; a file has the metric's own name, which people do not read in the page."""
-    if chart.categories:
-        return chart.metric or chart.x_title, "row"
     return chart.x_title, chart.metric or chart.y_title
 
 
-def _columns(plot: Plot, series: Series) -> dict[str, Any]:
-    y = [plot.rows.get(str(value), _exact(value)) for value in series.y]
-    columns: dict[str, Any] = {"name": series.name, "x": _all(series.x), "y": y}
+def _columns(series: Series) -> dict[str, Any]:
+    columns: dict[str, Any] = {"name": series.name, "x": _all(series.x), "y": _all(series.y)}
     if series.low is not None and series.high is not None and any(value is not None for value in series.low):
         columns |= {"low": _all(series.low), "high": _all(series.high)}
     return columns if series.hover is None else columns | {"words": list(series.hover)}

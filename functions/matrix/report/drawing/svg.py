@@ -3,11 +3,9 @@
 So the same drawing fits a phone, a screen and paper without a script, and text keeps its size.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from copy import copy
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from textwrap import shorten, wrap
+from textwrap import wrap
 
 from matrix.report.charts.chart import Chart, Series, Value
 from matrix.report.drawing.axes import Axis, fitting, x_axis, y_axis
@@ -17,21 +15,10 @@ LOOK = (Path(__file__).parent / "look.css").read_text(encoding="utf-8")
 # Side of the square in which lines are drawn, in its units.
 SIDE = 1000.0
 HEIGHT_PX = 280
-# Heights of rows with names of one, two or three lines.
-ROWS_PX_BY_LINES = (24, 30, 44)
-ROWS_KINDS = ("", " tall", " tall taller")
-MAX_LINES = len(ROWS_KINDS)
-# Rows have their names at the left; with MANY_ROWS or more, ticks are above them too.
-NAMES_PX = 350
-MANY_ROWS = 12
 LETTER_PX = 7.0
 # Widths of the plot on a phone, and of one of two charts side by side.
 NARROW_PX = 280.0
 PAIRED_PX = 420.0
-ROWS_PX = 640.0
-NAME_LETTERS = 52
-# The same for longer names, in smaller letters.
-SMALL_LETTERS = 64
 LINE_PX = 13
 # Shapes and dashes distinguish series for readers who cannot distinguish colours.
 SHAPES = (
@@ -39,7 +26,6 @@ SHAPES = (
     "M-6,-2H-2V-6H2V-2H6V2H2V6H-2V2H-6Z", "M-6,-5H6L0,6Z", "M0,-6L6,-1.5L3.7,5H-3.7L-6,-1.5Z",
     "M0,-6L1.8,-2H6L2.6,.8L4,5.5L0,2.8L-4,5.5L-2.6,.8L-6,-2H-1.8Z",
 )  # fmt: skip
-STRONG_PX = 2
 # Labels that are nearer to each other than this, in units of the square, would overlap.
 LABEL_X, LABEL_Y = 32.0, 48.0
 # Height of a line of names; two points of nearly equal height have one line each.
@@ -54,15 +40,8 @@ class Plot:
     def __init__(self, chart: Chart) -> None:
         self.chart = chart
         self.x = x_axis(chart)
-        self.y = None if chart.categories else y_axis(chart)
-        self.rows = {name: index for index, name in enumerate(dict.fromkeys(chart.categories))}
+        self.y = y_axis(chart)
         self._labelled: list[tuple[float, float, float]] = []
-
-    def of_row(self, name: str) -> "Plot":
-        """Return the plot of one row; the page chooses its place among the others."""
-        plot = copy(self)
-        plot.rows = {name: 0}
-        return plot
 
     def has_room(self, place: tuple[float, float], text: str = "") -> bool:
         """Return whether a label around a place overlaps no earlier label, and if so reserve the place."""
@@ -80,31 +59,13 @@ class Plot:
 
     def place(self, x: Value, y: Value) -> Place:
         """Return a place from the left and from the top."""
-        right, down = self.x.share(x), self._down(y)
-        return None if right is None or down is None else (round(SIDE * right, 1), round(SIDE * down, 1))
-
-    def _down(self, y: Value) -> float | None:
-        if self.y is None:
-            row = self.rows.get(str(y))
-            return None if row is None else (row + 0.5) / len(self.rows)
-        up = self.y.share(y)
-        return None if up is None else 1.0 - up
+        right, up = self.x.share(x), self.y.share(y)
+        return None if right is None or up is None else (round(SIDE * right, 1), round(SIDE * (1.0 - up), 1))
 
     @property
     def gutter_px(self) -> int:
-        """The room at the left for names of rows or texts of ticks."""
-        texts = [text for _, text in self.y.ticks] if self.y else []
-        return NAMES_PX if self.y is None else round(14 + LETTER_PX * max(map(len, texts), default=1))
-
-    @property
-    def height_px(self) -> int:
-        """The height of the plot on a screen."""
-        return ROWS_PX_BY_LINES[self.lines - 1] * len(self.rows) if self.rows else HEIGHT_PX
-
-    @property
-    def lines(self) -> int:
-        """The number of lines that the longest name of a row needs."""
-        return max((len(name_lines(name)) for name in self.rows), default=1)
+        """The room at the left for texts of ticks."""
+        return round(14 + LETTER_PX * max((len(text) for _, text in self.y.ticks), default=1))
 
 
 # --- the drawing ------------------------------------------------------------------------------------------------------
@@ -113,19 +74,12 @@ class Plot:
 def drawing(chart: Chart) -> Markup:
     """Return a chart for the page, beside a gutter that the page's style leaves for its texts."""
     plot = Plot(chart)
-    svg = _svg(plot, class_="plot", height=str(plot.height_px))
-    kind = f" rows r{len(plot.rows)}{ROWS_KINDS[plot.lines - 1]}" if plot.rows else ""
-    kind += " figured" if chart.figures else ""
-    return tag("div", svg, class_=f"canvas g{plot.gutter_px}{kind}")
+    return tag("div", _svg(plot, class_="plot", height=str(HEIGHT_PX)), class_=f"canvas g{plot.gutter_px}")
 
 
 def rules(charts: Iterable[Chart]) -> str:
-    """Return the style that depends on the charts: their gutters and their numbers of rows."""
-    plots = [Plot(chart) for chart in charts]
-    gutters, rows = {plot.gutter_px for plot in plots}, {len(plot.rows) for plot in plots} - {0}
-    return "".join(
-        [*(f".g{px}{{--gutter:{px}px}}" for px in sorted(gutters)), *(f".r{n}{{--rows:{n}}}" for n in sorted(rows))]
-    )
+    """Return the style that depends on the charts: their gutters."""
+    return "".join(f".g{px}{{--gutter:{px}px}}" for px in sorted({Plot(chart).gutter_px for chart in charts}))
 
 
 def shapes() -> Markup:
@@ -140,11 +94,11 @@ def document(chart: Chart, of: str) -> str:
     titles = wrap(chart.title, 110)
     keys = list(legend(chart))
     top = 40 + 18 * len(titles)
-    below = top + plot.height_px + 64
+    below = top + HEIGHT_PX + 64
     height = below + 20 * len(keys) + 16
     inner = _svg(
-        plot, class_="plot", x=str(plot.gutter_px), y=str(top), height=str(plot.height_px),
-        width=str(FILE_PX - plot.gutter_px - (90 if chart.figures else 24)),
+        plot, class_="plot", x=str(plot.gutter_px), y=str(top), height=str(HEIGHT_PX),
+        width=str(FILE_PX - plot.gutter_px - 24),
     )  # fmt: skip
     lines = [tag("text", line, x="8", y=str(22 + 18 * i), class_="title") for i, line in enumerate(titles)]
     named = [
@@ -181,62 +135,17 @@ def swatch(mark: Markup) -> Markup:
 def _svg(plot: Plot, **attributes: str) -> Markup:
     known = [series for series in plot.chart.series if len(series.x)]
     groups = list(dict.fromkeys(series.legend for series in known))
-    if plot.rows:
-        marks = dict(zip(plot.chart.categories, plot.chart.rows_of, strict=False))
-        parts = [(_by_row(series), groups.index(series.legend)) for series in known]
-        groups_of = dict(zip(plot.chart.categories, plot.chart.groups, strict=False))
-        above = dict(zip([*plot.rows][1:], plot.rows, strict=False))
-        drawn = [
-            _row(plot, name, parts, marks.get(name, {}),
-                 is_parted=name in above and groups_of.get(name) != groups_of.get(above[name]))
-            for name in plot.rows
-        ]  # fmt: skip
-        if plot.chart.figures:
-            drawn.append(
-                _text(plot.chart.figures_head, (SIDE, 0.0), dx="66", dy="-8", text_anchor="end", class_="axis")
-            )
-    else:
-        named = [
-            tag("g", *names, data_group=str(groups.index(series.legend)), **series.of)
-            for series in known
-            if (names := list(_names(plot, series)))
-        ]
-        drawn = [_group(plot, series, groups.index(series.legend)) for series in known] + named
+    named = [
+        tag("g", *names, data_group=str(groups.index(series.legend)), **series.of)
+        for series in known
+        if (names := list(_names(plot, series)))
+    ]
+    drawn = [_group(plot, series, groups.index(series.legend)) for series in known] + named
     return tag("svg", *_axes(plot), *drawn, *_limit(plot), **attributes, aria_hidden="true")
 
 
 def _group(plot: Plot, series: Series, group: int) -> Markup:
     return tag("g", *_series(plot, series), class_=_class(series), data_group=str(group), **series.of)
-
-
-def _by_row(series: Series) -> dict[str, Series]:
-    """Return a series by the rows of its points: for each row the part from its first to its last point there."""
-    spans: dict[str, slice] = {}
-    for at, row in enumerate(map(str, series.y)):
-        spans[row] = slice(spans.get(row, slice(at, at)).start, at + 1)
-    columns = {name: values for name in ("x", "y", "low", "high", "labels") if (values := getattr(series, name))}
-    return {
-        row: replace(series, **{name: values[span] for name, values in columns.items()}) for row, span in spans.items()
-    }
-
-
-def _row(
-    plot: Plot,
-    name: str,
-    parts: Sequence[tuple[Mapping[str, Series], int]],
-    marks: Mapping[str, str],
-    *,
-    is_parted: bool,
-) -> Markup:
-    """Draw a row in a separate square, so that the page can leave out rows and close the gaps."""
-    own, share = plot.of_row(name), 100 / len(plot.rows)
-    drawn = [_group(own, rows[name], group) for rows, group in parts if name in rows]
-    place = {"y": f"{_n(share * plot.rows[name])}%", "height": f"{_n(share)}%"}
-    line = _lines(f"M0 {_n(SIDE / 2)}H{_n(SIDE)}", "grid", 1)
-    edge = [_lines(f"M0 0H{_n(SIDE)}", "edge", 1)] if is_parted else []
-    written = dict(zip(plot.chart.categories, plot.chart.figures, strict=False)).get(name, "")
-    figure = [_text(written, (SIDE, SIDE / 2), dx="66", dy="4", text_anchor="end")] if written else []
-    return tag("svg", line, *edge, *figure, *_name(name, SIDE / 2), *drawn, class_="row", **place, **marks)
 
 
 # --- series -----------------------------------------------------------------------------------------------------------
@@ -276,7 +185,7 @@ def _names(plot: Plot, series: Series) -> Iterator[Markup]:
 
 
 def _has_line(series: Series) -> bool:
-    return series.kind in ("line", "segments", "steps", "limit")
+    return series.kind in ("line", "segments", "steps")
 
 
 def _has_marks(series: Series) -> bool:
@@ -284,13 +193,10 @@ def _has_marks(series: Series) -> bool:
 
 
 def _class(series: Series) -> str:
-    is_strong = series.kind == "segments" and series.width > STRONG_PX
-    return f"s{series.style % len(SHAPES)}{' hollow' if series.is_hollow else ''}{' strong' if is_strong else ''}"
+    return f"s{series.style % len(SHAPES)}{' hollow' if series.is_hollow else ''}"
 
 
 def _line_class(series: Series) -> str:
-    if series.kind == "limit":
-        return "line limit"
     return "line dots" if series.is_hollow else "line dash" if series.is_dashed else "line"
 
 
@@ -314,19 +220,16 @@ def _path(places: Iterable[Place], *, is_stepped: bool) -> str:
 def _intervals(plot: Plot, series: Series) -> str:
     """Draw each interval as a line with a cap at both ends, except at ends beyond the axis."""
     path = []
-    axis = plot.y or plot.x
-    for x, y, low, high in zip(series.x, series.y, series.low or (), series.high or (), strict=True):
+    for x, low, high in zip(series.x, series.low or (), series.high or (), strict=True):
         if low is None or high is None:
             continue
-        shown = min(float(high), axis.high)
-        pairs = ((low, y), (shown, y)) if plot.rows else ((x, low), (x, shown))
+        shown = min(float(high), plot.y.high)
+        pairs = ((x, low), (x, shown))
         ends = [place for place in (plot.place(*pair) for pair in pairs) if place is not None]
         if len(ends) == len(pairs):
             (x0, y0), (x1, y1) = ends
             path.append(f"M{_n(x0)} {_n(y0)}L{_n(x1)} {_n(y1)}")
-            half = 0.15 * SIDE / len(plot.rows) if plot.rows else 5.0
-            path += [f"M{_n(a)} {_n(b - half)}v{_n(2 * half)}" if plot.rows else f"M{_n(a - half)} {_n(b)}h10"
-                     for a, b in ends[: 1 if shown < float(high) else 2]]  # fmt: skip
+            path += [f"M{_n(a - 5)} {_n(b)}h10" for a, b in ends[: 1 if shown < float(high) else 2]]
     return "".join(path)
 
 
@@ -345,23 +248,19 @@ def _stretched(*paths: Markup) -> Markup:
 
 def _axes(plot: Plot) -> Iterator[Markup]:
     chart, x, y = plot.chart, plot.x, plot.y
-    wide = list(fitting(x, ROWS_PX if plot.rows else PAIRED_PX, LETTER_PX))
+    wide = list(fitting(x, PAIRED_PX, LETTER_PX))
     narrow = list(fitting(Axis(x.low, x.high, x.is_log, wide), NARROW_PX, LETTER_PX))
-    across = [SIDE * (plot.y.share(value) or 0.0) for value, _ in plot.y.ticks] if plot.y else []
+    across = [SIDE * (y.share(value) or 0.0) for value, _ in y.ticks]
     grid = [f"M{_n(SIDE * (x.share(value) or 0.0))} 0V{_n(SIDE)}" for value, _ in wide]
     grid += [f"M0 {_n(SIDE - at)}H{_n(SIDE)}" for at in across]
-    edge = f"M0 {_n(SIDE)}H{_n(SIDE)}" + ("" if y is None else f"M0 0V{_n(SIDE)}")
+    edge = f"M0 {_n(SIDE)}H{_n(SIDE)}M0 0V{_n(SIDE)}"
     yield _stretched(tag("path", d="".join(grid), class_="grid"), tag("path", d=edge, class_="edge"))
     ticks = []
     for value, text in wide:
         right, class_ = SIDE * (x.share(value) or 0.0), None if (value, text) in narrow else "wide"
         ticks.append(_text(text, (right, SIDE), dy="17", class_=class_))
-        if len(plot.rows) > MANY_ROWS:
-            ticks.append(_text(text, (right, 0.0), dy="-8", class_=class_))
     yield tag("g", *ticks, text_anchor="middle")
     yield _text(x.title(chart.x_title), (SIDE, SIDE), dy="36", text_anchor="end", class_="axis")
-    if y is None:
-        return
     rising = [
         tag("text", text, x="-8", y=f"{_n(100 - at / 10)}%", dy="4")
         for (_, text), at in zip(y.ticks, across, strict=True)
@@ -370,43 +269,17 @@ def _axes(plot: Plot) -> Iterator[Markup]:
     yield tag("text", y.title(chart.y_title), x=str(8 - plot.gutter_px), y="0", dy="-12", class_="axis")
 
 
-def name_lines(name: str) -> list[str]:
-    """Break a row's name into lines: behind the storage, and between words if the rest is long."""
-    if len(name) <= NAME_LETTERS:
-        return [name]
-    storage, _, rest = name.partition(" · ")
-    lines = [line for part in (storage, rest) for line in wrap(part, SMALL_LETTERS, break_on_hyphens=False)]
-    if len(lines) <= MAX_LINES:
-        return lines
-    return [*lines[: MAX_LINES - 1], shorten(" ".join(lines[MAX_LINES - 1 :]), SMALL_LETTERS, placeholder=" …")]
-
-
-def _name(name: str, at: float) -> Iterator[Markup]:
-    """Draw a row's name; the tables and the tooltip have the whole name."""
-    lines = name_lines(name)
-    first = 4 - LINE_PX * (len(lines) - 1) / 2
-    spans = [
-        tag("tspan", line, x="-12", dy=_n(LINE_PX if number else first),
-            class_="small" if len(line) > NAME_LETTERS else None)
-        for number, line in enumerate(lines)
-    ]  # fmt: skip
-    yield tag("text", *spans, y=f"{_n(at / 10)}%", text_anchor="end", class_=f"name n{len(lines)}")
-
-
 def _limit(plot: Plot) -> Iterator[Markup]:
     """Draw a line at the objective's limit, with its name at the end."""
     if plot.chart.limit is None:
         return
     value, words = plot.chart.limit
-    share = (plot.x if plot.y is None else plot.y).share(value)
+    share = plot.y.share(value)
     if share is None:
         return
-    at = SIDE * share
-    path, place = (f"M{_n(at)} 0V{_n(SIDE)}", (at, 0.0)) if plot.y is None else (
-        f"M0 {_n(SIDE - at)}H{_n(SIDE)}", (SIDE, SIDE - at))  # fmt: skip
-    yield _lines(path, "bound", 1.5)
-    is_above = plot.y is None and len(plot.rows) > MANY_ROWS
-    yield _text(words, place, dy="-22" if is_above else "-6", text_anchor="end", class_="bound")
+    down = SIDE * (1.0 - share)
+    yield _lines(f"M0 {_n(down)}H{_n(SIDE)}", "bound", 1.5)
+    yield _text(words, (SIDE, down), dy="-6", text_anchor="end", class_="bound")
 
 
 def _text(text: str, place: Sequence[float], **attributes: str | None) -> Markup:
