@@ -9,6 +9,7 @@ import typer
 
 from cli.inputs import options
 from cli.messages import terminal
+from cli.messages.errors import CommandError, ExitCode
 from cli.tables import result_tables, rich_tables, verdict_table
 from cli.target import metrics
 from cli.target.documents import readable
@@ -74,6 +75,9 @@ def results(
     if format_ in (Format.JSONL, Format.OPENMETRICS):
         _write_rows(stored, summary, format_)
     elif published:
+        if summary["environment"] == "published":
+            advice = "show it without --published; that is for a run of yours"
+            raise CommandError(f"{summary['run']} is published figures itself", advice, ExitCode.BAD_INPUT)
         _show_published(summary, format_)
     elif format_ is Format.TABLE:
         _show_tables(stored, summary, all_=all_, warnings=warnings)

@@ -198,6 +198,8 @@ def test_the_published_benchmarks_can_be_looked_at_like_any_run(matrix, workdir)
     assert "97m 42s" in matrix("results", "published-yocto", "--all").output
     assert "271 MB/s" in matrix("results", "published-efs-tutorial", "--format", "markdown").output
     assert "published-read-throughput" in matrix("runs").output
+    beside_itself = matrix("results", "published-yocto", "--published")
+    assert (beside_itself.exit_code, "for a run of yours" in beside_itself.stderr) == (2, True)
     assert matrix("compare", "published-yocto", "published-yocto-2023-08").exit_code == 0
 
 

@@ -18,8 +18,11 @@ AnyPoint: TypeAlias = Point | PointResult
 
 
 def compared_rows(summary: SummaryDocument) -> list[PublishedComparison]:
-    """Return each figure of a run that has a published counterpart, with their ratio and every objection to it."""
-    known = list(figures())
+    """Return each figure of a run that has a published counterpart, with their ratio and every objection to it.
+
+    Published figures have none: the counterparts of such a run would be itself.
+    """
+    known = [] if summary.get("environment") == "published" else list(figures())
     rows: list[PublishedComparison] = []
     for cell in summary.get("cells", []):
         points = cell.get("points") or []
@@ -95,7 +98,6 @@ ENVIRONMENTS = {
     "local": "measured on this machine's disk, not on AWS",
     "local-vm": "measured in emulated machines, not on AWS",
     "emulated": "emulated on this machine, no storage was measured",
-    "published": "this run is itself published figures",
 }
 
 
