@@ -6,9 +6,10 @@ from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from aws.records import bucket, table
-from aws.records.plans import plan_of
-from aws.results import comparisons, observing, rows
+from aws.records.plans import cell_of, plan_of
+from aws.results import analysing, comparisons, observing, rows
 from aws.run import endings
+from aws.run.failures import readable
 from aws.stack.clock import now
 from aws.stack.entry import entry
 from aws.stack.environment import environment
@@ -21,6 +22,7 @@ from matrix.answer.service_times import service_times
 from matrix.answer.values import values_of
 from matrix.input.storage_names import candidate_names
 from matrix.report import csv_rows, markdown, page
+from matrix.terms.documents.parts import Failure
 from matrix.terms.documents.plan import PlanDocument
 from matrix.terms.documents.result import ResultDocument
 from matrix.terms.documents.summary import SummaryDocument
@@ -32,9 +34,14 @@ logger = Logger()
 
 @entry
 def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
-    """Write the summaries and the report; answer whether every cell was measured and everything was cleaned up."""
+    """Write the summaries and the report; answer whether every cell was measured and everything was cleaned up.
+
+    `failure` is why the images of the run could not be baked, if they could not.
+    """
     run = event["run"]
     plan = plan_of(run)
+    if event.get("failure"):
+        _record_unbaked(run, plan, readable(event["failure"]))
     results = {
         cell["id"]: result
         for cell in plan["cells"]
@@ -79,6 +86,17 @@ def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
         "open_report": None if undrawn else endings.report_address(run),
         "warnings": warnings + undrawn,
     }
+
+
+def _record_unbaked(run: str, plan: PlanDocument, error: Failure) -> None:
+    """Write the results of all cells, of which none was launched."""
+    logger.error("image failed", error=error)
+    error["subject"] = "baking its image"
+    for file_system in plan["file_systems"]:
+        for cell in file_system["cells"]:
+            analysing.write_unmeasured(cell_of(plan, cell), analysing.Uploads(run, cell, None), error)
+        if file_system["cells"]:
+            table.set_file_system(run, file_system["id"], "failed", error=error)
 
 
 def _refresh(run: str, results: dict[str, ResultDocument], plan: PlanDocument) -> list[str]:

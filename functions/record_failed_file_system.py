@@ -10,7 +10,6 @@ from aws.records.plans import cell_of, file_system_of, plan_of
 from aws.results import analysing
 from aws.run.failures import readable
 from aws.stack.entry import entry
-from matrix.run.admission import skipped
 from matrix.terms.keys import Board
 
 logger = Logger()
@@ -34,11 +33,6 @@ def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
     logger.error("file system failed", error=error)
     error["subject"] = f"file system {name}"
     for cell in file_system_of(plan, name)["cells"]:
-        if bucket.exists(Board.of_cell(run, cell).result):
-            continue
-        skip = skipped(error)
-        if skip:
-            analysing.write_skipped(run, cell_of(plan, cell), skip)
-        else:
-            analysing.write_result(cell_of(plan, cell), analysing.uploads_of(run, cell), [], error=error)
+        if not bucket.exists(Board.of_cell(run, cell).result):
+            analysing.write_unmeasured(cell_of(plan, cell), analysing.uploads_of(run, cell), error)
     return {"file_system": name, "state": "failed"}

@@ -36,13 +36,10 @@ class Traced:
         return arn, history, scope
 
     def _iteration(self, history: History, map_state: str, item: str) -> Scope | None:
-        """Return the iteration of an item, else the last that started. Images cannot be selected."""
-        scopes = [scope for (name, _), scope in history.iterations.items() if name == map_state]
+        """Return the iteration of an item, None if it has not started."""
         key = item_name(self.places[map_state]["state"])
-        chosen = [scope for scope in scopes if _item(scope.item, key) == item]
-        if chosen:
-            return chosen[-1]
-        return scopes[-1] if scopes and key != "cell" else None
+        of_map = (scope for (name, _), scope in history.iterations.items() if name == map_state)
+        return next((scope for scope in of_map if _item(scope.item, key) == item), None)
 
 
 def _item(text: str, key: str) -> str:
@@ -51,8 +48,7 @@ def _item(text: str, key: str) -> str:
         value = json.loads(text).get(key, "")
     except (ValueError, AttributeError, RecursionError):
         return ""
-    # The item of an image is its name; were it an object, its id.
-    return str(value.get("id", "")) if isinstance(value, dict) else str(value)
+    return str(value)
 
 
 def graph(traced: Traced, file_system: str, cell: str, reading: str) -> Graph:
@@ -134,7 +130,7 @@ def state_view(traced: Traced, name: str, where: tuple[str, str], address_of: Ca
 
 
 def _where(traced: Traced, place: Place, where: tuple[str, str]) -> str:
-    """Return the file system, cell or image for which a state ran. Empty in the outermost machine."""
+    """Return the file system and cell for which a state ran. Empty in the outermost machine."""
     items = {"file_system": where[0], "cell": where[1]}
     keys = [item_name(traced.places[name]["state"]) for name in place["maps"]]
     return " · ".join(items.get(key, key) for key in keys)

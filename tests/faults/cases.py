@@ -114,7 +114,7 @@ FATE: dict[str, dict[str, Any]] = {
         "nth": 2,
         "times": None,
     },
-    "unbaked": {"fault": "denied", "who": "CheckImage", "action": "ec2:CreateImage", "times": None},
+    "unbaked": {"fault": "denied", "who": "BakeImages", "action": "ec2:CreateImage", "times": None},
 }
 STATUS = {"failing": "FAILED", "half-made": "FAILED", "unbaked": "FAILED", "stopped": "ABORTED", "unmade": "ABORTED"}
 LATE, EVERYTHING = "late", "everything"

@@ -13,7 +13,7 @@ NOT_NEEDED = ("matrix.report", "matrix.answer", "matrix.statistics", "matrix.pub
 LISTED = "import sys, {name}; print(*sorted(sys.modules))"
 
 
-@pytest.mark.parametrize("name", ["reap", "stop_fleet", "delete_file_system", "check_deleted", "discard_image"])
+@pytest.mark.parametrize("name", ["reap", "stop_fleet", "delete_file_system", "check_deleted"])
 def test_what_deletes_imports_neither_the_report_nor_statistics(name):
     environment = os.environ | {"PYTHONPATH": str(ROOT / "functions"), "AWS_DEFAULT_REGION": "eu-central-1"}
     command = [sys.executable, "-c", LISTED.format(name=name)]
@@ -22,5 +22,5 @@ def test_what_deletes_imports_neither_the_report_nor_statistics(name):
 
     assert ended.returncode == 0, ended.stderr
     modules = ended.stdout.split()
-    assert "aws.teardown" in modules or name in ("stop_fleet", "discard_image")
+    assert "aws.teardown" in modules or name == "stop_fleet"
     assert [module for module in modules if module.startswith(NOT_NEEDED)] == []

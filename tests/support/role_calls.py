@@ -65,10 +65,17 @@ def calls(decisions: Iterable[Mapping[str, Any]], resources: Mapping[str, str]) 
     return [different[key] for key in sorted(different)]
 
 
-def merged(known: Iterable[dict[str, Any]], seen: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+def merged(
+    known: Iterable[dict[str, Any]], seen: Iterable[dict[str, Any]], resources: Mapping[str, str]
+) -> list[dict[str, Any]]:
     """Add the calls of these runs to the known ones that are still granted: a run makes some calls only by chance."""
     grants = {(grant.role, grant.action) for grant in granted()}
-    kept = [call for call in known if (call["role"], call["action"]) in grants]
+    there = {*resources, "partition", "region", "account", "stack", "userid"}
+    kept = [
+        call
+        for call in known
+        if (call["role"], call["action"]) in grants and set(re.findall(r"{(\w+)}", call["resource"])) <= there
+    ]
     by_name = {(call["role"], call["action"], call["resource"]): call for call in (*kept, *seen)}
     return [by_name[name] for name in sorted(by_name)]
 
@@ -104,4 +111,4 @@ if __name__ == "__main__":
     from system.test_privilege import recorded
 
     with recorded() as (decisions, resources):
-        CALLS.write_text(written(merged(json.loads(CALLS.read_text()), calls(decisions, resources))))
+        CALLS.write_text(written(merged(json.loads(CALLS.read_text()), calls(decisions, resources), resources)))

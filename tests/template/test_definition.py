@@ -46,7 +46,7 @@ def machines(definition: dict[str, Any], name: str = "the run") -> Iterator[tupl
 MACHINES = dict(machines(DEFINITION))
 STATES = {name: state for machine in MACHINES.values() for name, state in machine["States"].items()}
 # Functions that do the same kind of work with the same rights have one role.
-SHARED_ROLES = dict.fromkeys(("RecordFailedImage", "RecordFailedCell", "RecordFailedFileSystem"), "RecordingRole")
+SHARED_ROLES = dict.fromkeys(("RecordFailedCell", "RecordFailedFileSystem"), "RecordingRole")
 SHARED_ROLES |= dict.fromkeys(("DeleteFileSystem", "CheckDeleted"), "DeletionRole")
 TASKS = {name: state for name, state in STATES.items() if state["Type"] == "Task"}
 

@@ -245,7 +245,7 @@ def test_all_that_keeps_data_is_encrypted_by_the_key_of_the_parameter_and_withou
     assert {rule.get("BucketKeyEnabled") for rule in rules} == {True if key else None}
     [table] = properties("AWS::DynamoDB::Table")
     assert table.get("SSESpecification", {}).get("KMSMasterKeyId") == key
-    launching = ("BakeImage", "CreateFileSystem", "PopulateCache", "LaunchFleet")
+    launching = ("BakeImages", "CreateFileSystem", "PopulateCache", "LaunchFleet")
     functions = [our_resources(network)[f"{name}Function"]["Properties"] for name in launching]
     assert {each["Environment"]["Variables"]["KMS_KEY_ARN"] for each in functions} == {key or ""}
 

@@ -8,8 +8,6 @@ import { address } from "./selection.js";
 import { stateDetails } from "./state.js";
 
 const HEAD = 28, PAD = 10, LINE = 28;
-// What every run does; baking images is not.
-const ALWAYS_OPEN = ["Each file system", "Each cell"];
 const laid = new Map();
 let drawn = "", parts = null, scrolled = "";
 
@@ -23,15 +21,13 @@ async function definition(run) {
   }
 }
 
-const mapsOf = (machine) => machine.states.flatMap(({ name, inside }) => (inside ? [name, ...mapsOf(inside)] : []));
-
-// Positions of a machine's states and edges, relative to its own corner. A Map that was not entered stays closed.
-function place(machine, open) {
+// Positions of a machine's states and edges, relative to its own corner.
+function place(machine) {
   const graph = new Graph({ multigraph: true });
   graph.setGraph({ rankdir: "TB", nodesep: 16, edgesep: 8, ranksep: 26, marginx: PAD, marginy: PAD });
   const inner = new Map();
   for (const { name, inside } of machine.states) {
-    const box = inside && open.has(name) ? place(inside, open) : null;
+    const box = inside ? place(inside) : null;
     if (box) inner.set(name, box);
     const width = Math.max(96, name.length * 7 + 36);
     graph.setNode(name, box ? { width: Math.max(box.width + 2 * PAD, width), height: box.height + HEAD + PAD } : { width, height: LINE });
@@ -95,13 +91,11 @@ export async function showGraph(box, document, selection, now) {
     return;
   }
   if (box.dataset.view !== "graph") return;
-  const open = new Set(mapsOf(machine).filter((name) => ALWAYS_OPEN.includes(name) || document.graph?.states[name]));
-  const fresh = `${selection.run} ${[...open]}`;
-  if (drawn !== fresh) {
-    drawn = fresh;
+  if (drawn !== selection.run) {
+    drawn = selection.run;
     scrolled = "";
     parts = { states: new Map(), edges: new Map() };
-    replace(where, svg(place(machine, open)));
+    replace(where, svg(place(machine)));
   }
   const failed = cellOf(document.matrix, selection.cell)?.state === "failed";
   if (document.graph) dress(document.graph, selection, document.header.ended_at === null ? now : null, failed);

@@ -78,19 +78,17 @@ def all_baked() -> list[Baked]:
     return [_baked(image) for image in _describe([*tags.of_stack(), {"Name": "tag-key", "Values": [tags.IMAGE]}])]
 
 
-def create(plan: PlanDocument, instance: str, name: str, fingerprint: str) -> str | None:
-    """Start to create an image of a stopped instance; return its id, or None if another run is creating it already."""
+def create(plan: PlanDocument, instance: str, name: str, fingerprint: str) -> None:
+    """Start to create an image of a stopped instance, unless another run is creating it already."""
     named = tags.image_tags(plan, name, fingerprint)
     kinds = ("image", "snapshot")
     try:
-        answer = client("ec2").create_image(
+        client("ec2").create_image(
             InstanceId=instance, Name=name, TagSpecifications=[{"ResourceType": kind, "Tags": named} for kind in kinds]
         )
     except ClientError as error:
-        if error.response["Error"]["Code"] == NAME_IN_USE:
-            return None
-        raise
-    return str(answer["ImageId"])
+        if error.response["Error"]["Code"] != NAME_IN_USE:
+            raise
 
 
 def deregister(image: Baked) -> None:

@@ -54,7 +54,7 @@ _ENDED_BY_SOMEBODY = {
 _KEY_REFUSED = ("Client.InternalError", "Client.InvalidKMSKey")
 _KEY_ADVICE = (
     "if the account's default key for EBS is its own, the key's policy must let the stack's roles use it through EC2 "
-    "(Launch fleet, Populate cache, Create file system, Bake image): kms:CreateGrant, kms:Decrypt, kms:DescribeKey, "
+    "(Launch fleet, Populate cache, Create file system, Bake images): kms:CreateGrant, kms:Decrypt, kms:DescribeKey, "
     "kms:GenerateDataKeyWithoutPlaintext, kms:ReEncrypt*"
 )
 # An ending instance keeps its volumes and addresses until it is terminated, mostly 30 to 90 s. Its vCPUs may count too:

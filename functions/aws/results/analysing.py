@@ -19,6 +19,7 @@ from contract import keys
 from contract.keys import RAW_LETTER, SAMPLES, instance_of, is_bundle
 from matrix.answer import bottleneck
 from matrix.answer.results import cell_result, skipped_result, without_samples
+from matrix.run.admission import skipped
 from matrix.samples import bundle, histograms
 from matrix.samples.file import MAX_BYTES, SampleFile, read_samples
 from matrix.samples.histograms import Histogram
@@ -225,7 +226,8 @@ def write_result(cell: PlanCell, uploads: Uploads, files: Sequence[SampleFile], 
     if error is None:
         _find_bottleneck(run, cell, files, result)
     bucket.put(Board.of_cell(run, cell["id"]).result, result)
-    table.record_points(run, cell["id"], map(without_samples, result["points"]))
+    if files:  # else no point has a figure
+        table.record_points(run, cell["id"], map(without_samples, result["points"]))
     rows.record(run, cell, result)
     table.set_cell(run, cell["id"], result["state"], error=error, finished_at=finished_at)
     try:
@@ -244,6 +246,14 @@ def _find_bottleneck(run: str, cell: PlanCell, files: Sequence[SampleFile], resu
     except Exception as problem:  # any error: it must not cost the measurement
         Logger().exception("no bottleneck of %s", cell["id"])
         result["warnings"].append(NoBottleneck(reason=f"{type(problem).__name__}: {problem}").document)
+
+
+def write_unmeasured(cell: PlanCell, uploads: Uploads, error: Failure) -> None:
+    """Write the result of a cell whose file system or image failed: skipped for lack of budget or time, else failed."""
+    if skip := skipped(error):
+        write_skipped(uploads.run, cell, skip)
+    else:
+        write_result(cell, uploads, [], error=error)
 
 
 def write_skipped(run: str, cell: PlanCell, skip: Failure) -> None:

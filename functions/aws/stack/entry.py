@@ -11,7 +11,7 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 Handler = Callable[[dict[str, Any], LambdaContext], dict[str, Any]]
 
 # Keys of an event by which CloudWatch Logs Insights finds the lines of all functions, e.g. filter run = "nightly-7".
-KEYS = ("run", "file_system", "cell", "image")
+KEYS = ("run", "file_system", "cell")
 
 
 def entry(handler: Handler) -> Handler:

@@ -101,7 +101,7 @@ def still_there(receipt: ReceiptDocument) -> list[LeftBehind]:
 
 def after_sweep(run: str, sweep: Sweep) -> None:
     """Make the receipt of an ended run again, and update its summary and report where they exist."""
-    baking.note_kept(plan_of(run))
+    baking.settle(plan_of(run))
     make(run, sweep=sweep)
     receipt = settle(run)
     swept_at = (receipt["sweep"] or sweep)["at"]  # of the sweep that began last

@@ -61,7 +61,6 @@ _ROOT_DEVICES = {"al2023": "/dev/xvda", "ubuntu-22.04": "/dev/sda1"}
 _BUILDERS = {"x86_64": "m6i.large", "arm64": "m6g.large"}
 # Packages 2 minutes, container images 5, the snapshot of some GiB 5: guesses, with ample room at the end.
 BAKE_S = Amount(300.0, 720.0, 3_600.0)
-POLL_S = 30
 # Not found in the beginnings of Amazon Linux's package lists; GNU parallel was found.
 _NOT_SEEN_ON_AMAZON_LINUX = {"fpart", "fpsync"}
 # Used part of an image's 20 GiB: Amazon Linux has 2 GiB, Ubuntu 3, container images are the rest.
@@ -155,7 +154,6 @@ class PlannedImage:
             "builder": _BUILDERS[self.recipe.architecture],
             "expected_s": BAKE_S.expected if self.is_baked else 0.0,
             "deadline_s": BAKE_S.high,
-            "poll_s": POLL_S,
             "cost_usd": self.cost.to_document(),
             "reserve_usd": round(self.cost.high, 4),
             "rates_usd": self.rates.to_document(),

@@ -140,7 +140,6 @@ class PlanImage(TypedDict):
     """Instance type that bakes it."""
     expected_s: float
     deadline_s: float
-    poll_s: int
     cost_usd: CostRange
     reserve_usd: float
     rates_usd: MachineRates
