@@ -62,7 +62,7 @@ def has_direct(folder: Path) -> bool:
 
 def run_writes(folder: Path, tool: str, threads: int, sync: str) -> float:
     """Return MB/s of a dd point: by the clocks of the engine's workers, or by the clock of the slowest dd."""
-    params = {"total_bytes": 256 * MIB, "block_bytes": MIB, "sync": sync, "threads": threads, "tool": tool}
+    params = {"data_bytes": 256 * MIB, "block_bytes": MIB, "sync": sync, "threads": threads, "tool": tool}
     with_source = {**params, "source": "zero"}
     trial = prepare("dd", folder, with_source)
     metrics = trial.read(trial.run()).metrics

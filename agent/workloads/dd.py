@@ -38,11 +38,11 @@ def calibration(params: dict[str, Any], room: int) -> tuple[dict[str, Any], str]
     that share a ceiling. The engine works differently for each.
     """
     each = params["threads"] * params["block_bytes"]
-    total = min(params["total_bytes"], room // each * each)
-    if not total or (params["tool"] == "parallel" and total < params["total_bytes"]):
+    total = min(params["data_bytes"], room // each * each)
+    if not total or (params["tool"] == "parallel" and total < params["data_bytes"]):
         return None
     sync = params["sync"] if params["tool"] == "engine" else "end"
-    return {**params, "total_bytes": total, "sync": sync}, "mb_per_s"
+    return {**params, "data_bytes": total, "sync": sync}, "mb_per_s"
 
 
 def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
@@ -67,7 +67,7 @@ def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
 
     def read(ended: list[Ended]) -> Outcome:
         warnings = _verify(params, workspace.target)
-        total = params["total_bytes"]
+        total = params["data_bytes"]
         tool = {"name": params["tool"], "version": tool_box.recorded_version(params["tool"]), **shown}
         return Outcome(
             _metrics(params, armed, ended), {"bytes": total}, tool, warnings=warnings, reached={"write": total}
@@ -80,7 +80,7 @@ def _engine(job: Job, step: Step, workspace: Workspace) -> Trial:
     """Write the same data as dd by the write engine."""
     params = step.params
     threads, size = params["threads"], params["block_bytes"]
-    blocks = params["total_bytes"] // threads // size
+    blocks = params["data_bytes"] // threads // size
     plan = {
         "threads": threads,
         "mode": "auto",
@@ -99,7 +99,7 @@ def _engine(job: Job, step: Step, workspace: Workspace) -> Trial:
     def read(ended: list[Ended]) -> Outcome:
         unsynchronised = _verify(params, workspace.target)
         done = engines.read_report(ended[0].stdout, threads=threads, operations=blocks * threads)
-        total = params["total_bytes"]
+        total = params["data_bytes"]
         metrics = _rates(total, done.duration_s)
         # Without it a write ends in the page cache: how long that takes is not the latency of the storage.
         is_timed = params["sync"] == "block"
@@ -132,7 +132,7 @@ def read_back(plan: dict[str, Any], scratch: Path) -> str:
 
 
 def dd_argv(params: dict[str, Any], source: str, target: str, number: int) -> list[str]:
-    count = params["total_bytes"] // params["threads"] // params["block_bytes"]
+    count = params["data_bytes"] // params["threads"] // params["block_bytes"]
     argv = ["dd", f"if={source}", f"of={target}", f"bs={params['block_bytes']}", f"count={count}", SYNC[params["sync"]]]
     if source != "/dev/zero":
         # Each starts one block further on, so that no two write the same block at the same time.
@@ -181,7 +181,7 @@ def _reads_source(params: dict[str, Any]) -> bool:
 
 
 def _source_bytes(params: dict[str, Any]) -> int:
-    return int(params["total_bytes"] // params["threads"] + (params["threads"] - 1) * params["block_bytes"])
+    return int(params["data_bytes"] // params["threads"] + (params["threads"] - 1) * params["block_bytes"])
 
 
 def slowest_s(ended: list[Ended]) -> float | None:
@@ -192,7 +192,7 @@ def slowest_s(ended: list[Ended]) -> float | None:
 
 
 def _metrics(params: dict[str, Any], armed: Armed, ended: list[Ended]) -> dict[str, float]:
-    total = params["total_bytes"]
+    total = params["data_bytes"]
     metrics = _rates(total, armed.duration_s())
     slowest = slowest_s(ended)
     if slowest:
@@ -202,17 +202,17 @@ def _metrics(params: dict[str, Any], armed: Armed, ended: list[Ended]) -> dict[s
     return metrics
 
 
-def _rates(total_bytes: int, duration_s: float) -> dict[str, float]:
+def _rates(data_bytes: int, duration_s: float) -> dict[str, float]:
     return {
-        "mb_per_s": total_bytes / 1e6 / duration_s,
-        "mib_per_s": total_bytes / 2**20 / duration_s,
+        "mb_per_s": data_bytes / 1e6 / duration_s,
+        "mib_per_s": data_bytes / 2**20 / duration_s,
         "duration_s": duration_s,
     }
 
 
 def _verify(params: dict[str, Any], target: Path) -> list[str]:
     """Check that all is there; the warnings of files that were synchronised and are not on the storage."""
-    expected = params["total_bytes"] // params["threads"]
+    expected = params["data_bytes"] // params["threads"]
     for number in range(params["threads"]):
         path = target / str(number)
         size = path.stat().st_size if path.exists() else 0

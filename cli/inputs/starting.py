@@ -23,7 +23,7 @@ MatrixFields: TypeAlias = dict[str, Any]
 WORKLOADS: Mapping[str, Part] = {
     "touch": {"files": 1024, "threads": [1, 4, 16]},
     "metadata": {"files": 1024, "threads": [1, 4, 16]},
-    "dd": {"totalSize": "1GiB", "threads": [1, 4]},
+    "dd": {"dataSize": "1GiB", "threads": [1, 4]},
     "fio": {
         "rw": ["randread", "randwrite"], "bs": "4k", "ioengine": "libaio", "iodepth": 16, "direct": 1, "size": "4G",
         "time_based": 1, "runtime": 60,

@@ -21,7 +21,7 @@ READ = {
     "threads": 3, "caching": "direct", "data_bytes": 100_000 * 8192,
 }  # fmt: skip
 COPY = {"tool": "cp", "files": 5000, "file_bytes": MIB}
-DD = dd_params(total_bytes=2048 * MIB, threads=3, tool="engine")
+DD = dd_params(data_bytes=2048 * MIB, threads=3, tool="engine")
 
 
 def test_each_tool_of_a_cell_is_calibrated_once_with_the_points_that_share_its_ceiling(sampled, instance):
@@ -87,9 +87,9 @@ def test_a_calibration_that_fails_costs_no_sample_and_says_why(sampled, instance
         ("touch", touch_params(files=5000, threads=2, tool="touch"), {"files": 300}),
         ("touch", touch_params(files=5000, threads=8, tool="parallel", directories="shared"), {"files": 296}),
         ("touch", touch_params(files=1024, threads=8, tool="parallel"), {"files": 1024}),
-        ("dd", DD, {"total_bytes": 63 * MIB}),
-        ("dd", DD | {"sync": "block"}, {"total_bytes": 63 * MIB}),
-        ("dd", DD | {"sync": "block", "tool": "dd"}, {"total_bytes": 63 * MIB, "sync": "end"}),
+        ("dd", DD, {"data_bytes": 63 * MIB}),
+        ("dd", DD | {"sync": "block"}, {"data_bytes": 63 * MIB}),
+        ("dd", DD | {"sync": "block", "tool": "dd"}, {"data_bytes": 63 * MIB, "sync": "end"}),
         ("read", READ, {"records": 8190, "data_bytes": 8190 * 8192, "caching": "cached"}),
         ("transfer", COPY, {"files": 32}),
         ("transfer", COPY | {"tool": "cp+parallel"}, {"files": 600, "file_bytes": 4096}),

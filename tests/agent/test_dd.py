@@ -19,12 +19,12 @@ MIB = 1 << 20
 
 
 def test_the_published_command_lines_are_written_literally():
-    params = dd_params(total_bytes=2 << 30, threads=4, sync="block")
+    params = dd_params(data_bytes=2 << 30, threads=4, sync="block")
 
     assert dd.parallel_line(params, "/dev/zero", Path("/efs/dd")) == (
         "seq 0 3 | parallel --will-cite -j 4 dd if=/dev/zero 'of=/efs/dd/{}' bs=1048576 count=512 oflag=sync"
     )
-    assert dd.dd_argv(dd_params(total_bytes=2 << 30, threads=1), "/dev/zero", "/efs/x", 0) == [
+    assert dd.dd_argv(dd_params(data_bytes=2 << 30, threads=1), "/dev/zero", "/efs/x", 0) == [
         "dd",
         "if=/dev/zero",
         "of=/efs/x",
@@ -56,7 +56,7 @@ def test_the_random_source_is_at_once_as_large_as_the_jobs_largest_step_needs_it
     points = [
         dd_params(source="random", threads=4),
         dd_params(source="random", threads=1),
-        dd_params(total_bytes=1 << 50),
+        dd_params(data_bytes=1 << 50),
     ]
     job = parsed(make_job("dd", points))
     workspaces = Workspaces(tmp_path, "run", "cell", "i-1")
@@ -73,7 +73,7 @@ def test_a_large_source_is_drawn_in_part_and_no_block_of_it_repeats(tmp_path, mo
     monkeypatch.setattr(dd.os, "urandom", lambda count: drawn.append(count) or draw(count))
     monkeypatch.setattr(dd, "CHUNK_BYTES", MIB)
 
-    content = dd.make_source(dd_params(threads=1, total_bytes=5 * MIB + 4096), tmp_path).read_bytes()
+    content = dd.make_source(dd_params(threads=1, data_bytes=5 * MIB + 4096), tmp_path).read_bytes()
 
     assert sum(drawn) == MIB
     blocks = [content[start : start + 4096] for start in range(0, len(content), 4096)]

@@ -39,7 +39,7 @@ def emulation(**changes):
     return {"shared": True, "iops": None, "bytes_per_s": None, "unit_bytes": None, **nothing, **changes}
 
 
-WRITES = dd_params(total_bytes=16 * MIB, sync="block", threads=4, tool="engine", source="random")
+WRITES = dd_params(data_bytes=16 * MIB, sync="block", threads=4, tool="engine", source="random")
 CREATES, READS = touch_params(threads=8, files=400), {
     "access": "random", "records": 160, "record_bytes": 8192, "page_bytes": 8192, "records_per_request": 1,
     "threads": 4, "caching": "direct", "data_bytes": 160 * 8192,

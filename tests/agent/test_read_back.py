@@ -40,7 +40,7 @@ def write(make_job, disk):
     """Write by a tool; returns the folder of the files, and what reads the trial."""
 
     def run(**changes):
-        params = {"total_bytes": 2 * BLOCK * BLOCKS, "block_bytes": BLOCK, "sync": "end", "threads": 2,
+        params = {"data_bytes": 2 * BLOCK * BLOCKS, "block_bytes": BLOCK, "sync": "end", "threads": 2,
                   "tool": "engine", "source": "random", **changes}  # fmt: skip
         folders = {name: disk / name for name in ("target", "scratch", "shm", "data")}
         for folder in folders.values():

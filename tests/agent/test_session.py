@@ -286,7 +286,7 @@ def test_a_tool_that_fails_ends_the_cell_with_what_it_said(failure, instance):
 @pytest.mark.parametrize(
     ("workload", "params", "script", "words"),
     [
-        ("dd", dd_params(total_bytes=4096, block_bytes=4096, threads=1),
+        ("dd", dd_params(data_bytes=4096, block_bytes=4096, threads=1),
          'for a in "$@"; do case $a in of=*) printf x > "${a#of=}";; esac; done', "file 0 has 1 of 4096 bytes"),
         ("touch", touch_params(tool="touch", files=4), "exit 0", "0 of 4 files are there"),
     ],

@@ -31,12 +31,12 @@ CASES = {
         {"files": 102}, {"files_per_s": 102}, {"create_lat": 102},
     ),
     "dd": (
-        {"type": "dd", "totalSize": "8MiB", "threads": 2, "tool": ["dd", "parallel"], "sync": ["end", "block"],
+        {"type": "dd", "dataSize": "8MiB", "threads": 2, "tool": ["dd", "parallel"], "sync": ["end", "block"],
          "source": ["zero", "random"]},
         {"bytes": 8 * MIB}, {"mb_per_s": 8.388608, "mib_per_s": 8}, {},
     ),
     "dd, engine": (
-        {"type": "dd", "totalSize": "8MiB", "threads": 2, "tool": "engine", "sync": "block", "verify": True},
+        {"type": "dd", "dataSize": "8MiB", "threads": 2, "tool": "engine", "sync": "block", "verify": True},
         {"bytes": 8 * MIB}, {"mb_per_s": 8.388608}, {"write_lat": 8},
     ),
     "fio": ({"type": "fio", "rw": ["randwrite", "randrw"], **FIO}, {}, {}, {}),
@@ -68,7 +68,7 @@ CASES = {
         {"bytes": 120_000}, {"mb_per_s": 0.12, "files_per_s": 40}, {},
     ),
     "metadata": (
-        {"type": "metadata", "files": 24, "threads": 3, "fileBytes": 10, "directories": ["own", "fleet"]},
+        {"type": "metadata", "files": 24, "threads": 3, "fileSize": 10, "directories": ["own", "fleet"]},
         {"files": 24}, {"files_per_s": 24}, {},
     ),
     "delete": (

@@ -64,7 +64,7 @@ def test_it_is_ready_once_every_subnet_has_a_mount_target_in_the_stacks_group(fo
 
 
 def test_its_rules_are_set_before_the_first_mount_target_lets_anybody_in(folder, monkeypatch):
-    storage = FILES | {"importTrigger": "onFileAccess", "importBelowBytes": 1, "expireAfterDays": 2}
+    storage = FILES | {"importTrigger": "onFileAccess", "importBelow": 1, "expireAfterDays": 2}
     resource_id = s3_files.create(TOKEN, storage, TAGS, *OWNER)
     seen = []
     monkeypatch.setattr(client("s3files"), "create_mount_target", lambda **_: seen.append(rules(resource_id)))
@@ -218,10 +218,10 @@ def test_one_that_is_misconfigured_is_refused_with_the_services_own_words(theirs
 
 
 def test_one_with_other_rules_is_refused_with_what_to_write(theirs):
-    refused = refusals(theirs, importBelowBytes=1, expireAfterDays=7)
+    refused = refusals(theirs, importBelow=1, expireAfterDays=7)
 
     assert [(each.field, each.value, each.fix) for each in refused] == [
-        ("importBelowBytes", 1, "write 131072"), ("expireAfterDays", 7, "write 30"),
+        ("importBelow", 1, "write 128KiB"), ("expireAfterDays", 7, "write 30"),
     ]  # fmt: skip
 
 

@@ -242,7 +242,7 @@ def touch_params(**changes: Any) -> dict[str, Any]:
 
 def dd_params(**changes: Any) -> dict[str, Any]:
     whole = {
-        "total_bytes": 8 << 20,
+        "data_bytes": 8 << 20,
         "block_bytes": 1 << 20,
         "sync": "end",
         "threads": 2,

@@ -26,7 +26,7 @@ ASKED = {
     "storage": [{"type": "ebs", "volumeType": "gp3", "sizeGiB": 20 + number} for number in range(10)],
     "workload": [
         {"type": "touch", "files": 5040, "threads": [1, 2, 3]},
-        {"type": "dd", "totalSize": "64MiB", "threads": [1, 4]},
+        {"type": "dd", "dataSize": "64MiB", "threads": [1, 4]},
     ],
     "fleet": [
         {"instanceType": f"m6i.{size}", "count": count}

@@ -227,11 +227,11 @@ WORKLOADS = [
     (METADATA | {"files": 1000, "threads": 3}, "files", "files-divide-by-threads"),
     (METADATA | {"phases": ["create"]}, "phases[0]", "literal-error"),  # always measured
     (METADATA | {"phases": ["stat", "stat"]}, "phases", "values-are-different"),
-    (METADATA | {"fileBytes": 3901, "sync": ["each", "end"]}, "sync", "contents-are-not-synced-at-the-end"),
-    (DD | {"totalSize": "64MiB", "threads": 3}, "totalSize", "blocks-fill-the-total"),
-    (DD | {"totalSize": "1MB"}, "totalSize", "blocks-fill-the-total"),  # 10^6 is not a multiple of 2^20
-    (DD | {"blockSize": "2GiB", "totalSize": "2GiB"}, "blockSize", "blocks-fit-into-memory"),
-    *[(DD | {"totalSize": size}, "totalSize", "value-error") for size in ("64 mib", "-1MiB", 1.5, True)],
+    (METADATA | {"fileSize": 3901, "sync": ["each", "end"]}, "sync", "contents-are-not-synced-at-the-end"),
+    (DD | {"dataSize": "64MiB", "threads": 3}, "dataSize", "blocks-fill-the-total"),
+    (DD | {"dataSize": "1MB"}, "dataSize", "blocks-fill-the-total"),  # 10^6 is not a multiple of 2^20
+    (DD | {"blockSize": "2GiB", "dataSize": "2GiB"}, "blockSize", "blocks-fit-into-memory"),
+    *[(DD | {"dataSize": size}, "dataSize", "value-error") for size in ("64 mib", "-1MiB", 1.5, True)],
     (DD | {"tool": ["engine", "dd"], "verify": True}, "verify", "only-the-engine-verifies"),
     (DD | {"verify": "yes", "tool": "engine"}, "verify", "bool-type"),
     (DD | {"tool": "engine", "verify": True, "blockSize": 32}, "blockSize", "only-the-engine-verifies"),
@@ -240,10 +240,10 @@ WORKLOADS = [
     *[(BUILD | {"cachePath": path}, "cachePath", "string-pattern-mismatch") for path in ("../cache", "/cache", "a;b")],
     (BUILD | {"expectedSeconds": {"1": 0}}, "expectedSeconds.1", "greater-than-equal"),
     (METADATA | {"sizes": "exponential"}, "sizes", "sizes-have-bounds"),
-    (METADATA | {"sizes": "exponential", "fileBytes": 200_000}, "fileBytes", "sizes-have-bounds"),
+    (METADATA | {"sizes": "exponential", "fileSize": 200_000}, "fileSize", "sizes-have-bounds"),
     (METADATA | {"sizes": {"weights": {"4KiB": 1, "2MiB": 1}}}, "sizes", "sizes-have-bounds"),
-    (METADATA | {"sizes": {"weights": {"4KiB": 1, "1MiB": 1}}, "fileBytes": 1}, "fileBytes", "sizes-have-bounds"),
-    (METADATA | {"sizes": {"lognormal": 9}, "fileBytes": 1}, "sizes", "sizes"),
+    (METADATA | {"sizes": {"weights": {"4KiB": 1, "1MiB": 1}}, "fileSize": 1}, "fileSize", "sizes-have-bounds"),
+    (METADATA | {"sizes": {"lognormal": 9}, "fileSize": 1}, "sizes", "sizes"),
     (TRANSFER | {"tool": ["cp", "cp"]}, "tool", "values-are-different"),
     (TRANSFER | {"tool": "rclone"}, "tool", "literal-error"),
     *[(workload | {"sizes": "exponential"}, "sizes", "extra-forbidden") for workload in (TOUCH, READ)],
@@ -279,8 +279,8 @@ WORKLOADS = [
             ({"rate": "1m", "rate_iops": 100}, "rate"),
         )
     ],
-    (DD | {"totalSize": 0}, "totalSize", "value-error"),
-    (DD | {"totalSize": ["1GiB", "1024MiB"]}, "totalSize", "values-are-different"),
+    (DD | {"dataSize": 0}, "dataSize", "value-error"),
+    (DD | {"dataSize": ["1GiB", "1024MiB"]}, "dataSize", "values-are-different"),
     (READ | {"recordBytes": 32, "pageBytes": 4096}, "recordBytes", "records-have-room-for-their-number"),
     (READ | {"pageBytes": "128MiB", "records": 2**20}, "pageBytes", "records-have-room-for-their-number"),
     (READ | {"pageBytes": 12288, "dataSize": "12MiB"}, "pageBytes", "pages-hold-whole-records"),
@@ -645,10 +645,10 @@ REFUSED: list[tuple[Document, str, str]] = [
     (
         {
             "storage": [FSX | {"storageCapacityGiB": 64, "throughputCapacityMBps": 64, "iops": 192}],
-            "workload": [DD | {"totalSize": "100MiB"}],
+            "workload": [DD | {"dataSize": "100MiB"}],
             "fleet": fleet(count=1000),
         },
-        "workload[0].totalSize",
+        "workload[0].dataSize",
         "data-fits-on-the-storage",
     ),
     ({"storage": [EBS | {"sizeGiB": 80}], "workload": [YOCTO]}, "workload[0].image", "data-fits-on-the-storage"),
@@ -660,10 +660,10 @@ REFUSED: list[tuple[Document, str, str]] = [
     (
         {  # i4i.large: one disk of 468 GB, 436 GiB
             "storage": [INSTANCE_STORE],
-            "workload": [DD | {"totalSize": "440GiB"}],
+            "workload": [DD | {"dataSize": "440GiB"}],
             "fleet": fleet(instanceType="i4i.large", count=9),
         },
-        "workload[0].totalSize",
+        "workload[0].dataSize",
         "data-fits-on-the-storage",
     ),
     (

@@ -32,7 +32,7 @@ STORAGES: dict[str, dict[str, Any]] = {
     "s3": {"type": "s3", "client": "boto3"},
     "s3-express": {"type": "s3-express", "client": "boto3"},
     "s3-files": {
-        "type": "s3-files", "directReads": True, "importTrigger": "onDirectoryFirstAccess", "importBelowBytes": 131_072,
+        "type": "s3-files", "directReads": True, "importTrigger": "onDirectoryFirstAccess", "importBelow": "128KiB",
         "expireAfterDays": 30,
     },
 }  # fmt: skip

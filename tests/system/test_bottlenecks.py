@@ -13,7 +13,7 @@ FSX = {
 }  # fmt: skip
 # 16 writers that wait 2 ms for each block would write 8,000 of them; of 1 MiB they are held back by their bytes.
 WRITES = {
-    "type": "dd", "name": "writes", "totalSize": "32MiB", "blockSize": ["4KiB", "1MiB"], "sync": "block",
+    "type": "dd", "name": "writes", "dataSize": "32MiB", "blockSize": ["4KiB", "1MiB"], "sync": "block",
     "threads": 16, "tool": "engine",
 }  # fmt: skip
 # A create on a volume takes 0.1 ms and no operation of it: 32 of them at once are more than two processors start.

@@ -35,7 +35,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     # Shorter steps and smaller fleets than a newcomer's: what they measure says nothing here.
     touch, dd = demo["workload"]
     fleet = [demo["fleet"][0] | {"count": [1, 2]}]
-    short = demo | {"fleet": fleet, "workload": [touch | {"files": 512}, dd | {"totalSize": "32MiB"}]}
+    short = demo | {"fleet": fleet, "workload": [touch | {"files": 512}, dd | {"dataSize": "32MiB"}]}
     (folder / "local-demo.json").write_text(json.dumps(short))
     with start_cloud(folder / ".local", "--record", str(folder / RECORD)):
         return folder, matrix(folder, "run", "local-demo.json", "--local")

@@ -10,7 +10,7 @@ FSX = {
 }  # fmt: skip
 GP3 = {"type": "ebs", "name": "gp3", "volumeType": "gp3", "sizeGiB": 8, "iops": 3000, "throughputMiBps": 125}
 CREATES = {"type": "touch", "files": 400, "threads": 8, "directories": "own"}
-WRITES = {"type": "dd", "totalSize": "48MiB", "sync": "block", "threads": 4, "tool": "engine"}
+WRITES = {"type": "dd", "dataSize": "48MiB", "sync": "block", "threads": 4, "tool": "engine"}
 FLEETS = [{"instanceType": "m6i.large", "count": [1, 4]}]
 CLOSE = {"rel": 0.05}
 

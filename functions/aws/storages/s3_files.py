@@ -22,6 +22,7 @@ from matrix.storages.base import FILE_SYSTEM_ID
 from matrix.terms.documents.job import ExportedTo, Mount
 from matrix.terms.documents.parts import Part
 from matrix.terms.errors import FileSystemFailed
+from matrix.terms.sizes import format_size, parse_size
 
 OWNERS = "owners/"
 VERSIONS_AT_ONCE = 1_000
@@ -182,7 +183,7 @@ def _rules(storage: Part) -> dict[str, list[dict[str, Any]]]:
     imported = {
         "prefix": "",
         "trigger": TRIGGERS[storage["importTrigger"]],
-        "sizeLessThan": storage["importBelowBytes"],
+        "sizeLessThan": parse_size(storage["importBelow"]),
     }
     return {
         "importDataRules": [imported],
@@ -208,7 +209,9 @@ def _described_rules(resource_id: str) -> dict[str, object]:
     written = {trigger: word for word, trigger in TRIGGERS.items()}
     of_all = next((rule for rule in rules["importDataRules"] if not rule["prefix"]), None)
     imported = (
-        {"importTrigger": written[of_all["trigger"]], "importBelowBytes": of_all["sizeLessThan"]} if of_all else {}
+        {"importTrigger": written[of_all["trigger"]], "importBelow": format_size(of_all["sizeLessThan"])}
+        if of_all
+        else {}
     )
     return {**imported, "expireAfterDays": rules["expirationDataRules"][0]["daysAfterLastAccess"]}
 

@@ -27,7 +27,7 @@ _MEANING: dict[str, tuple[str, ...]] = {
     "repeats": ("repetitions",),
     "replicas": ("count",),
     "runs": ("repetitions",),
-    "size": ("sizeGiB", "storageCapacityGiB", "totalSize", "fileSize"),
+    "size": ("sizeGiB", "storageCapacityGiB", "dataSize", "fileSize"),
     "snapshot": ("snapshotId",),
     "throughput": ("throughputMiBps", "throughputCapacityMBps", "provisionedThroughputMiBps"),
     "timeout": ("deadlineHours",),

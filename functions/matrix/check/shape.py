@@ -19,7 +19,6 @@ from matrix.input.matrix import Agreed, Inclusion, Matrix, Objective, Selector
 from matrix.storages.ebs import EbsStorage
 from matrix.storages.models import MODELS, AnyStorage
 from matrix.terms.problems import MAX_PROBLEMS, MAX_VALUE_CHARACTERS, Path, Problem, path_text, shorten
-from matrix.terms.sizes import NotASize, parse_size
 
 MISSING = object()
 _MEANT = "did you mean "
@@ -136,7 +135,7 @@ def _fault(detail: Any, document: dict[str, Any]) -> _Fault:
 def _problem(fault: _Fault) -> Problem:
     if fault.kind in _TYPE_WORDS:
         rule, repair = _TYPE_WORDS[fault.kind]
-        fix = _bytes(fault) or repair(fault.value)
+        fix = repair(fault.value)
     else:
         rule, fix = _WORDS.get(fault.kind, _describe_other_fault)(fault)
     if fault.path[:1] == ("storage",) and fault.kind in _OF_ONE_VALUE and isinstance(fault.value, list):
@@ -144,15 +143,6 @@ def _problem(fault: _Fault) -> Problem:
         fix = "write one value, and for each of the others a storage of its own"
     shown = None if fault.value is MISSING else shorten(fault.value)
     return Problem(path_text(fault.path), shown, rule, fix, code=fault.kind.replace("_", "-"))
-
-
-def _bytes(fault: _Fault) -> str:
-    """Return the fix of a size in a field of bytes, such as `4KiB`; empty for anything else."""
-    name = next((key for key in reversed(fault.path) if isinstance(key, str)), "")
-    try:
-        return f"write {parse_size(fault.value)}" if name.endswith("Bytes") else ""
-    except NotASize:
-        return ""
 
 
 def _resolve(loc: tuple[int | str, ...], document: Any) -> tuple[Path, Any]:

@@ -1,7 +1,7 @@
 """Shared by the models of the input: strictness, names, sizes and sweeps."""
 
 from collections.abc import Callable, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Annotated, Any, TypeVar, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer, StringConstraints, WithJsonSchema
@@ -113,16 +113,14 @@ BucketName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]{1,61}
 # Characters that the guide calls safe in keys, without those that have a meaning in a shell, policy or placeholder.
 ObjectPrefix = Annotated[str, StringConstraints(max_length=500, pattern=r"^[A-Za-z0-9._=-]+(/[A-Za-z0-9._=-]+)*$")]
 
-Size = Annotated[
-    int,
-    BeforeValidator(parse_size),
-    PlainSerializer(format_size),
-    WithJsonSchema(
-        {
-            "anyOf": [
-                {"type": "string", "pattern": "^[0-9]{1,18} ?(B|[kKMGT]B|[KMGT]iB)?$"},
-                {"type": "integer", "minimum": 1},
-            ]
-        }
-    ),
+
+def _schema_of_size(least: int) -> WithJsonSchema:
+    in_words = {"type": "string", "pattern": "^[0-9]{1,18} ?(B|[kKMGT]B|[KMGT]iB)?$"}
+    return WithJsonSchema({"anyOf": [in_words, {"type": "integer", "minimum": least}]})
+
+
+Size = Annotated[int, BeforeValidator(parse_size), PlainSerializer(format_size), _schema_of_size(1)]
+# A size that may be 0, as that of an empty file.
+SizeOrNone = Annotated[
+    int, BeforeValidator(partial(parse_size, least=0)), PlainSerializer(format_size), _schema_of_size(0)
 ]

@@ -5,6 +5,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, StringConstraints
 
+from matrix.fields.types import SizeOrNone
 from matrix.storages.base import FILE_SYSTEM_ID, BlockTimes, CeilingWords, Storage, Traits, Words
 from matrix.storages.metrics import MINUTE_S, ClientCap, StorageMetrics, metrics_table
 from matrix.terms.charges import Amount, Charge, Usage
@@ -86,18 +87,18 @@ class S3FilesStorage(Storage):
             {
                 "directReads": {False: "no direct reads"},
                 "importTrigger": "import {}",
-                "importBelowBytes": "imports below {} bytes",
+                "importBelow": "imports below {}",
                 "expireAfterDays": "expires after {} days",
                 "fileSystemId": "{}",
             },
             in_ids={
                 "directReads": {False: "indirect"},
                 "importTrigger": {"onFileAccess": "on-file"},
-                "importBelowBytes": "below{}",
+                "importBelow": "below{}",
                 "expireAfterDays": "{}d",
                 "fileSystemId": "{}",
             },
-            usual={"importTrigger": "onDirectoryFirstAccess", "importBelowBytes": 131_072, "expireAfterDays": 30},
+            usual={"importTrigger": "onDirectoryFirstAccess", "importBelow": "128KiB", "expireAfterDays": 30},
         ),
         ceilings=CeilingWords(
             "S3 Files IOPS limit",
@@ -123,7 +124,7 @@ class S3FilesStorage(Storage):
     """Read large data straight from S3 where S3 has them; false: all reads go through the file system."""
     import_trigger: Literal["onDirectoryFirstAccess", "onFileAccess"] = "onDirectoryFirstAccess"
     """When data of objects are imported to the hot storage: with their directory, or with the file itself."""
-    import_below_bytes: Annotated[int, Field(ge=0, le=52_673_613_135_872, examples=[1048576])] = 131_072
+    import_below: Annotated[SizeOrNone, Field(le=52_673_613_135_872, examples=["1MiB"])] = 131_072
     """Only objects below this size are imported; larger ones are read from S3."""
     expire_after_days: Annotated[int, Field(ge=1, le=365, examples=[1])] = 30
     """Days without access after which the hot storage drops data that S3 has."""

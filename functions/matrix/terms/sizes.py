@@ -24,7 +24,7 @@ class NotASize(ValueError):
     """The text or number is not a size. The message shows a valid one."""
 
 
-def parse_size(value: object) -> int:
+def parse_size(value: object, least: int = 1) -> int:
     """Return a size in bytes; `value` is a number of bytes or a text such as "2GiB"."""
     if isinstance(value, bool) or not isinstance(value, (int, str)):
         raise NotASize('must be a size such as "2GiB", "1MiB", "500MB" or a number of bytes')
@@ -37,8 +37,8 @@ def parse_size(value: object) -> int:
                 'must be a size such as "2GiB", "1MiB", "500MB" (units B, kB, MB, GB, TB, KiB, MiB, GiB, TiB)'
             )
         size = int(match[1]) * UNITS[match[2]]
-    if not 1 <= size <= MAX_BYTES:
-        raise NotASize("must be between 1 byte and 1024TiB")
+    if not least <= size <= MAX_BYTES:
+        raise NotASize(f"must be between {least} {'byte' if least == 1 else 'bytes'} and 1024TiB")
     return size
 
 

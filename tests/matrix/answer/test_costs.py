@@ -294,7 +294,7 @@ IN_ONE_ZONE = [
     {"type": "fsx-lustre", "storageCapacityGiB": 1200},
     {"type": "fsx-ontap", "storageCapacityGiB": 1024, "throughputMBpsPerHaPair": 1536},
 ]  # fmt: skip
-WRITE = {"type": "dd", "totalSize": "64GiB", "blockSize": "1MiB", "sync": "end", "threads": [1, 4]}
+WRITE = {"type": "dd", "dataSize": "64GiB", "blockSize": "1MiB", "sync": "end", "threads": [1, 4]}
 PAGES = {"type": "read", "access": "random", "records": 1_000_000, "recordBytes": 4096, "recordsPerRequest": [1, 16]}
 
 

@@ -32,13 +32,13 @@ OTHERS = {
     "recordsPerRequest": 2, "release": "scarthgap", "shift": 1, "size": "2GiB", "source": "zero",
     "sourceVolumeGiB": 50, "sourceVolumeType": "gp2", "stonewall": "first", "sync": "each", "threads": [2],
     "tool": "parallel", "keysPerDelete": 2, "keysPerList": 2, "prefixes": 2, "requests": 2000,
-    "mix": {"get": 3, "delete": 1}, "totalSize": "128MiB", "verify": True, "workDirectory": "local",
+    "mix": {"get": 3, "delete": 1}, "verify": True, "workDirectory": "local",
     "data": "shared", "on": "leader", "sizes": "exponential", "jobFile": "[other]\nrw=read\nsize=1m\n",
     "metrics": {"tps": TPS | {"pattern": "^latency = ([0-9.]+)"}}, "device": True,
 }  # fmt: skip
 SPECIAL = {
     ("delete", "directories"): 8, ("delete", "threads"): 2, ("touch", "directories"): "own",
-    ("metadata", "fileBytes"): 8192, ("read", "access"): "random", ("read", "caching"): "cached",
+    ("metadata", "fileSize"): 8192, ("read", "access"): "random", ("read", "caching"): "cached",
     ("transfer", "tool"): ["rsync"], ("dd", "sync"): "block",
     ("objects", "objects"): 30, ("objects", "partSize"): "8MiB", ("objects", "operation"): "put",
     ("fio", "jobFile"): "[reads]\nrw=randread\nsize=1M\n",

@@ -137,11 +137,3 @@ def test_a_text_that_is_not_json_is_recognised(text, words):
     [problem] = error.value.problems
     assert problem.code == "not-json"
     assert words in problem.fix
-
-
-@pytest.mark.parametrize(("given", "meant"), [("16KiB", 16_384), ([4096, "1 MB"], 1_000_000), ("512", 512)])
-def test_the_bytes_that_a_size_means_are_named(given, meant):
-    workload = {"type": "metadata", "files": 8, "fileBytes": given}
-    with pytest.raises(InvalidMatrix) as error:
-        check_matrix(SMALL | {"workload": [workload]})
-    assert [problem.fix for problem in error.value.problems] == [f"write {meant}"]

@@ -66,11 +66,11 @@ def test_a_problem_shows_the_value_as_it_was_written():
         path: problem.value
         for path, problem in problems_of(
             storage=[EBS | {"sizeGiB": 10, "iops": 20000}],
-            workload=[DD | {"totalSize": "1MB"}, {"type": "touch"}],
+            workload=[DD | {"dataSize": "1MB"}, {"type": "touch"}],
         ).items()
     }
 
-    assert values == {"storage[0].iops": 20000, "workload[0].totalSize": "1MB", "workload[1].files": None}
+    assert values == {"storage[0].iops": 20000, "workload[0].dataSize": "1MB", "workload[1].files": None}
 
 
 @pytest.mark.parametrize(
@@ -178,7 +178,7 @@ def test_a_problem_shows_the_value_as_it_was_written():
         {"storage": [FSX | {"fileSystems": 2}], "fleet": fleet(count=4, placement=[2, 2])},
         {
             "storage": [INSTANCE_STORE],
-            "workload": [DD | {"totalSize": "440GiB"}],
+            "workload": [DD | {"dataSize": "440GiB"}],
             "fleet": fleet(instanceType="i4i.32xlarge"),
         },
         {"storage": [EBS, INSTANCE_STORE], "exclude": [{"storage": INSTANCE_STORE}]},

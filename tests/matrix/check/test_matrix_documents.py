@@ -60,7 +60,7 @@ def planned_cells(name):
 @pytest.mark.parametrize(
     ("name", "amounts"),
     [
-        ("efs-tutorial-dd.json", {"total_bytes": 2 * 2**30, "source": "zero"}),
+        ("efs-tutorial-dd.json", {"data_bytes": 2 * 2**30, "source": "zero"}),
         ("efs-tutorial-transfer.json", {"files": 5000, "file_bytes": 2**20}),
         # What the five copies of the transfer leave.
         ("efs-tutorial-delete.json", {"files": 5 * 5000, "file_bytes": 2**20, "directories": 5}),

@@ -38,6 +38,14 @@ def test_metadata_makes_a_point_of_each_phase_of_every_combination_in_mdtests_or
     assert (workload.number_of_points, workload.points_in_a_row) == (8, 4)
 
 
+def test_files_may_be_empty_or_have_a_size_with_a_unit():
+    sweep = {"type": "metadata", "files": 4, "fileSize": [0, "4KiB", 3901]}
+
+    points = matrix(workload=[sweep]).matrix.workload[0].points()
+
+    assert {point["file_bytes"] for point in points} == {0, 4096, 3901}
+
+
 def test_a_phase_takes_the_time_of_a_create_or_of_a_look_and_a_listing_less():
     efs = matrix(storage=[EFS]).matrix.storage[0]
     workload = matrix(workload=[METADATA | {"threads": 4, "directories": ["own", "fleet"]}]).matrix.workload[0]

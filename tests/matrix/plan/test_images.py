@@ -14,7 +14,7 @@ from matrix.plan.planning import plan
 # On every image of Amazon Linux 2023 and Ubuntu 22.04.
 EVERYWHERE = {"bash", "touch", "seq", "dd", "cp", "sync", "find", "blkid"}
 FIO = {"type": "fio", "rw": "randwrite", "size": "1G", "bs": "4k"}
-DD = {"type": "dd", "totalSize": "1MiB", "tool": ["dd", "parallel"]}
+DD = {"type": "dd", "dataSize": "1MiB", "tool": ["dd", "parallel"]}
 TRANSFER = {"type": "transfer", "tool": ["rsync", "cp", "fpsync", "cp+parallel", "fpart+cpio+parallel"]}
 
 

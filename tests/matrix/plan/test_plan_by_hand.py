@@ -102,7 +102,7 @@ BLOCKS = {
 }
 BURSTING = {"type": "efs", "throughputMode": "bursting"}
 LARGE_EBS, LARGE_FSX = EBS | {"sizeGiB": 2048}, FSX | {"storageCapacityGiB": 2048}
-AT_ONCE = {"type": "dd", "totalSize": "600GiB", "blockSize": "1MiB", "sync": "end", "threads": 1}
+AT_ONCE = {"type": "dd", "dataSize": "600GiB", "blockSize": "1MiB", "sync": "end", "threads": 1}
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,7 @@ AT_ONCE = {"type": "dd", "totalSize": "600GiB", "blockSize": "1MiB", "sync": "en
         (SC1, AT_ONCE, 3, 4, 15_420 + (1_800 * 1_024 - 80 * 15_420) / 12),  # each has a volume of its own
         (SC1, AT_ONCE, 1, 1, 600 * 1_024 / 80),
         # Four instances share 100 MiB/s and 2.1 TiB; 800 GiB stay and sustain 39.06 MiB/s: 36,136 s of 4,000 GiB.
-        (BURSTING, AT_ONCE | {"totalSize": "200GiB"}, 5, 4, 36_136 + (4_000 * 1_024 - 100 * 36_136) / 39.06),
+        (BURSTING, AT_ONCE | {"dataSize": "200GiB"}, 5, 4, 36_136 + (4_000 * 1_024 - 100 * 36_136) / 39.06),
         # A given time stays, and `runtime` without `time_based` ends a job that its bytes have not ended yet.
         (SC1, FIO | {"rw": "write", "bs": "1m", "runtime": 40_000}, 1, 1, 40_000),
         (GP2, BLOCKS | {"runtime": 5_000}, 2, 1, 10_000),
@@ -126,7 +126,7 @@ AT_ONCE = {"type": "dd", "totalSize": "600GiB", "blockSize": "1MiB", "sync": "en
         # A step below the baseline leaves the credits to the other one.
         (GP2, BLOCKS | {"rate_iops": [200, 3_000]}, 1, 1, 2**23 / 200 + (2**23 - 5.4e6) / 300),
         # A MiB is 4 operations; 128 MiB/s are 512 IOPS.
-        (GP2 | {"sizeGiB": 50}, AT_ONCE | {"totalSize": "40GiB"}, 60, 1, (60 * 163_840 - 5.4e6) / 150),
+        (GP2 | {"sizeGiB": 50}, AT_ONCE | {"dataSize": "40GiB"}, 60, 1, (60 * 163_840 - 5.4e6) / 150),
         # Two equal steps share the balance.
         (
             GP2,
@@ -160,7 +160,7 @@ def test_work_that_outlasts_the_credits_goes_on_at_the_baseline(storage, work, r
     ],
 )
 def test_work_that_outlasts_the_credits_of_the_instance_goes_on_at_its_baseline(storage, instance_type, seconds):
-    fleet, work = {"instanceType": instance_type, "count": 1}, AT_ONCE | {"totalSize": "1TiB", "tool": "engine"}
+    fleet, work = {"instanceType": instance_type, "count": 1}, AT_ONCE | {"dataSize": "1TiB", "tool": "engine"}
     once: dict[str, Any] = {"storage": [storage], "workload": [work], "fleet": [fleet], "repetitions": 1}
     real, emulated = (matrix(**once, emulate=emulate) for emulate in (False, True))
 
@@ -168,7 +168,7 @@ def test_work_that_outlasts_the_credits_of_the_instance_goes_on_at_its_baseline(
     assert planner(emulated).work_of(emulated.cells[0]).time.seconds <= seconds
 
 
-MANY_THREADS = {"threads": 64, "tool": "engine", "totalSize": "1TiB"}
+MANY_THREADS = {"threads": 64, "tool": "engine", "dataSize": "1TiB"}
 
 
 @pytest.mark.parametrize(

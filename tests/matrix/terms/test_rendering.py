@@ -115,7 +115,7 @@ def test_points_are_named_by_what_differs_and_by_what_a_reader_looks_for():
 
 def test_a_fio_point_is_named_by_its_options_and_a_dd_point_by_its_block_size():
     fio = {"id": "p01", "params": {"options": {"rw": "randwrite", "bs": "4k", "runtime": 10, "iodepth": 16}}}
-    dd = {"id": "p01", "params": {"total_bytes": 2147483648, "block_bytes": 1572864, "sync": "end", "threads": None}}
+    dd = {"id": "p01", "params": {"data_bytes": 2147483648, "block_bytes": 1572864, "sync": "end", "threads": None}}
 
     assert names.point_labels([fio]) == {"p01": "rw randwrite, bs 4k, iodepth 16"}
     assert names.describe_workload({"type": "fio", "device": True}) == "fio on the raw device"

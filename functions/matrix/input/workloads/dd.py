@@ -27,18 +27,18 @@ class DdWorkload(Workload):
     yields: ClassVar[frozenset[str]] = frozenset(
         {"mb_per_s", "mib_per_s", "longest_stall_s", "slowest_dd_s", "slowest_dd_mb_per_s", *latencies("write")}
     )
-    size_field: ClassVar[str] = "totalSize"
+    size_field: ClassVar[str] = "dataSize"
 
     type: Literal["dd"]
     """Kind of workload."""
-    total_size: Annotated[Sweep[Size], Field(examples=["2GiB"])]
+    data_size: Annotated[Sweep[Size], Field(examples=["2GiB"])]
     """Bytes that each instance writes in one step, over all its threads."""
     block_size: Sweep[Size] = Field(default=[2**20])
     """Size of one write."""
     sync: Sweep[Literal["end", "block"]] = Field(default=["end"])
     """Synchronise once at the end (conv=fsync) or with each block (oflag=sync)."""
     threads: Sweep[Annotated[int, Field(ge=1, le=256)]] = Field(default=[1])
-    """dd processes (of the engine: workers) at once on each instance; they share totalSize."""
+    """dd processes (of the engine: workers) at once on each instance; they share dataSize."""
     tool: Sweep[Literal["dd", "parallel", "engine"]] = Field(default=["dd"])
     """dd started by the agent behind one barrier, dd under GNU parallel (as published), or the agent's own engine."""
     source: Sweep[Literal["random", "zero"]] = Field(default=["random"])
@@ -54,7 +54,7 @@ class DdWorkload(Workload):
     def points(self) -> list[Params]:
         points = combinations(
             {
-                "total_bytes": self.total_size,
+                "data_bytes": self.data_size,
                 "block_bytes": self.block_size,
                 "sync": self.sync,
                 "threads": self.threads,
@@ -66,19 +66,19 @@ class DdWorkload(Workload):
 
     def footprint(self, params: Params, storage: Storage, clients: Clients) -> Footprint:
         """Return the expected footprint of one instance: the longer of moving the bytes and waiting for the blocks."""
-        total_bytes = params["total_bytes"]
-        moving_s = total_bytes / clients.bytes_per_s(storage, params["threads"])
-        blocks = total_bytes / params["block_bytes"]
+        data_bytes = params["data_bytes"]
+        moving_s = data_bytes / clients.bytes_per_s(storage, params["threads"])
+        blocks = data_bytes / params["block_bytes"]
         waiting_s = blocks / params["threads"] * storage.sync_latency_s if params["sync"] == "block" else 0.0
         is_read_back = params.get("verify", False)
         seconds = max(moving_s, waiting_s) + (moving_s if is_read_back else 0.0)
-        read_bytes = total_bytes if is_read_back else 0
+        read_bytes = data_bytes if is_read_back else 0
         return Footprint(
             seconds,
             read_bytes=read_bytes,
-            written_bytes=total_bytes,
-            stored_bytes=total_bytes,
-            write_requests=max(params["threads"], total_bytes / PUT_PART_BYTES),
+            written_bytes=data_bytes,
+            stored_bytes=data_bytes,
+            write_requests=max(params["threads"], data_bytes / PUT_PART_BYTES),
         )
 
     def can_be_emulated(self, params: Params) -> bool:
@@ -96,16 +96,14 @@ class DdWorkload(Workload):
 
 def blocks_fill_the_total(part: DdWorkload) -> Problems:
     """Yield a problem if the threads cannot write equally many whole blocks each."""
-    for total in part.total_size:
+    for total in part.data_size:
         for threads in part.threads:
             for block in part.block_size:
                 if total % (threads * block):
                     whole = max(total // (threads * block), 1) * threads * block
                     sum_ = f"{count_of(threads, 'thread')} * {format_size(block)} = {format_size(threads * block)}"
                     rule = f"must be a multiple of {sum_}, {format_size(total)} is not"
-                    yield part.problem(
-                        "totalSize", rule, f'write "{format_size(whole)}", or other threads or blockSize'
-                    )
+                    yield part.problem("dataSize", rule, f'write "{format_size(whole)}", or other threads or blockSize')
                     return
 
 

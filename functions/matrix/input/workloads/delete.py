@@ -33,7 +33,7 @@ class DeleteWorkload(Workload):
     """Kind of workload."""
     files: Sweep[Annotated[int, Field(ge=1, le=1_000_000)]] = Field(default=[5_000])
     """Files that each instance deletes in one step; they are made before the time."""
-    file_size: Sweep[Annotated[Size, Field(ge=0)]] = Field(default=[4_096])
+    file_size: Sweep[Size] = Field(default=[4_096])
     """Size of each file."""
     directories: Sweep[Annotated[int, Field(ge=1, le=1_024)]] = Field(default=[10])
     """Directories that the files lie in, equally many in each."""

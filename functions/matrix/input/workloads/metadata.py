@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from matrix.fields.types import Rule, Sweep
+from matrix.fields.types import Rule, SizeOrNone, Sweep
 from matrix.input.workloads.contract import Clients, Workload
 from matrix.input.workloads.sizes import EQUAL, SizesField, a_list_has_all_sizes, is_listed, sizes_of, total_bytes
 from matrix.input.workloads.sweeps import Footprint, Params, combinations, values_are_different
@@ -54,10 +54,10 @@ class MetadataWorkload(Workload):
     """Workers of each instance: threads or processes, chosen by the storage's speed."""
     directories: Sweep[Literal["own", "fleet"]] = Field(default=["own"])
     """Each worker has its own, or all workers of all instances work in one (of a volume: all of its instance)."""
-    file_bytes: Sweep[Annotated[int, Field(ge=0, le=MAX_FILE_BYTES)]] = Field(default=[0])
-    """Bytes written into each file by create and read by open-read. IO500's hard files have 3901."""
+    file_size: Sweep[Annotated[SizeOrNone, Field(le=MAX_FILE_BYTES)]] = Field(default=[0])
+    """Size of each file: written by create, read by open-read. IO500's hard files have 3901 bytes."""
     sizes: Annotated[SizesField, Field(examples=[{"lognormal": 1.5}])] = EQUAL
-    """All files have fileBytes, or it is the mean of a distribution; or sizes with weights."""
+    """All files have this size, or it is the mean of a distribution; or sizes with weights."""
     sync: Sweep[Literal["none", "end", "each"]] = Field(default=["none"])
     """When a create, rename or delete counts: when the kernel has it, or stored: each by itself, or all at the end."""
     stonewall: Sweep[Literal["none", "first"]] = Field(default=["none"])
@@ -82,7 +82,7 @@ class MetadataWorkload(Workload):
                 "files": self.files,
                 "threads": self.threads,
                 "directories": self.directories,
-                "file_bytes": [sizes_of(size, self.sizes).mean_bytes for size in self.file_bytes],
+                "file_bytes": [sizes_of(size, self.sizes).mean_bytes for size in self.file_size],
                 "sync": self.sync,
                 "stonewall": self.stonewall,
                 "phase": [phase for phase in PHASES if phase in {"create", "delete", *self.phases}],
@@ -99,7 +99,7 @@ class MetadataWorkload(Workload):
     @property
     def number_of_points(self) -> int:
         """The phases of each combination."""
-        sweeps = (self.files, self.threads, self.directories, self.file_bytes, self.sync, self.stonewall)
+        sweeps = (self.files, self.threads, self.directories, self.file_size, self.sync, self.stonewall)
         return math.prod(len(values) for values in sweeps) * self.points_in_a_row
 
     def footprint(self, params: Params, storage: Storage, clients: Clients) -> Footprint:
@@ -156,20 +156,20 @@ def operations_of_a_file(phase: str) -> float:
 
 def contents_are_not_synced_at_the_end(part: MetadataWorkload) -> Problems:
     """Yield a problem if names would be synced at the end, but not the contents of the files."""
-    if "end" in part.sync and (any(part.file_bytes) or part.sizes != EQUAL):
+    if "end" in part.sync and (any(part.file_size) or part.sizes != EQUAL):
         rule = "stores the names at the end, and not what is in the files"
-        yield part.problem("sync", rule, 'write "each" or "none", or leave fileBytes out', value="end")
+        yield part.problem("sync", rule, 'write "each" or "none", or leave fileSize out', value="end")
 
 
 def sizes_have_bounds(part: MetadataWorkload) -> Problems:
     """Yield a problem for a distribution without a mean, beside sizes with weights, or with too large files."""
-    yield from a_list_has_all_sizes(part, part.sizes, "file_bytes", "fileBytes")
+    yield from a_list_has_all_sizes(part, part.sizes, "file_size", "fileSize")
     if part.sizes == EQUAL:
         return
-    if not is_listed(part.sizes) and 0 in part.file_bytes:
-        yield part.problem("sizes", "has no mean: fileBytes is 0", "write the mean as fileBytes, for example 3901")
-    elif (largest := sizes_of(max(part.file_bytes), part.sizes).largest) > MAX_FILE_BYTES:
-        field = "sizes" if is_listed(part.sizes) else "fileBytes"
+    if not is_listed(part.sizes) and 0 in part.file_size:
+        yield part.problem("sizes", "has no mean: fileSize is 0", "write the mean as fileSize, for example 3901")
+    elif (largest := sizes_of(max(part.file_size), part.sizes).largest) > MAX_FILE_BYTES:
+        field = "sizes" if is_listed(part.sizes) else "fileSize"
         rule = f"the largest file has {largest:,} bytes, and each worker holds one in memory"
-        most = MAX_FILE_BYTES if is_listed(part.sizes) else MAX_FILE_BYTES * max(part.file_bytes) // largest
+        most = MAX_FILE_BYTES if is_listed(part.sizes) else MAX_FILE_BYTES * max(part.file_size) // largest
         yield part.problem(field, rule, f"write {most} or less")

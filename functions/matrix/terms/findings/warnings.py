@@ -12,7 +12,7 @@ from matrix.terms.quantities import count_of, number, quantity, times
 # Half of an interval, as a share of its median, that still reads as a percentage.
 WIDEST_AS_PERCENT = 0.5
 WORD, DIGIT = re.compile(r"\S+"), re.compile(r"\d")
-LONGER = 'use longer steps (more "files", a larger "size" or "totalSize", fio\'s "runtime")'
+LONGER = 'use longer steps (more "files", a larger "size" or "dataSize", fio\'s "runtime")'
 
 
 class Severity(IntEnum):
