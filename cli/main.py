@@ -27,7 +27,7 @@ GROUPS = {
     "Watch": ("matrix watch latest", ("watch", "logs", "stop", "runs")),
     "Read": (
         "matrix results latest",
-        ("results", "report", "costs", "observe", "import-fio", "import-published"),
+        ("results", "report", "costs", "observe", "import"),
     ),
     "Compare": (
         "matrix compare baseline:nightly latest --threshold 10%",
@@ -38,7 +38,7 @@ GROUPS = {
 }
 NAMES = [name for _, names in GROUPS.values() for name in names]
 # The name of a command is that of its module and function, but for these.
-MODULES = {"local": "local_up"}
+MODULES = {"local": "local_up", "import": "import_files"}
 MORE = """\b
 `matrix COMMAND --help` has an example of each; --json prints the answer for
 scripts. Exit codes: 0 good, 1 failed, 2 mistakes in the input, 3 interrupted,
@@ -135,11 +135,12 @@ class Commands(TyperGroup):
 @cache
 def _command(name: str) -> Any:
     """Import a command: all of them together take longer than numpy and pydantic."""
-    module = import_module(f"cli.commands.{MODULES.get(name, name.replace('-', '_'))}")
+    function = MODULES.get(name, name)
+    module = import_module(f"cli.commands.{function}")
     family = getattr(module, "app", None)  # of commands below it
     if family is None:
         family = typer.Typer(add_completion=False, rich_markup_mode=None)
-        family.command(name)(getattr(module, name.replace("-", "_")))
+        family.command(name)(getattr(module, function))
     command = typer.main.get_command(family)
     command.name = name
     return command

@@ -146,7 +146,7 @@ wheel='
   PATH=$HOME/empty/bin:$PATH
   matrix --help >/dev/null
   matrix plan ~/storage-matrix/events/published/efs-zero-byte.json
-  matrix import-published
+  matrix import --published
   matrix report published-yocto
   matrix results published-yocto
   if matrix run ~/storage-matrix/events/local/first.json --local; then exit 1; fi

@@ -10,14 +10,14 @@ from pathlib import Path
 
 from rich.console import Console
 
-from cli.commands.import_published import PREFIX, load
 from cli.commands.run import run
 from cli.console import opening
+from cli.inputs import imported_files
 from cli.messages import terminal
 from cli.messages.errors import CommandError
+from cli.target.known_runs import PUBLISHED
 
 MATRIX = Path(__file__).parents[2] / "events/local/demo.json"
-PUBLISHED = f"{PREFIX}-yocto"
 
 
 def demo() -> None:
@@ -40,11 +40,11 @@ def demo() -> None:
 
 def _say_more() -> None:
     """Name the report of an answer from AWS, which others measured and published, and how to call `matrix`."""
-    load(PREFIX)
+    imported_files.load_published(PUBLISHED)
     console = terminal.stdout()
     console.print("\nHow an answer from AWS looks, with its charts:")
     _say_activation(console)
-    console.print(f"  matrix report {PUBLISHED} --open", soft_wrap=True)
+    console.print(f"  matrix report {PUBLISHED}-yocto --open", soft_wrap=True)
 
 
 def _say_activation(console: Console, lead: str = "  ") -> None:

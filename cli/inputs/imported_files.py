@@ -1,7 +1,7 @@
 """How files of fio are read and shown, and how they become a run."""
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, replace
 from enum import StrEnum
 from pathlib import Path
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Protocol, TypeVar
 import typer
 
 from cli.inputs.options import Format
+from cli.inputs.planning import show_problems
 from cli.messages import terminal
 from cli.messages.errors import CommandError, ExitCode
 from cli.tables import rich_tables
@@ -60,9 +61,9 @@ FilesAre = Annotated[
 WrittenAs = Annotated[Format, typer.Option("--format", help="How to write them.")]
 
 
-def refuse_what_is_of_a_run(storage: str | None, instance_type: str | None) -> None:
+def refuse_what_is_of_a_run(given: "Given") -> None:
     """Refuse --storage and --instance-type without --as: they describe a run, and no run is stored."""
-    if storage is not None or instance_type is not None:
+    if given.storage is not None or given.instance_type is not None:
         raise CommandError("--storage and --instance-type are of a run", "add --as NAME", ExitCode.BAD_INPUT)
 
 
@@ -130,10 +131,8 @@ def show(rows: Sequence[Row], table: Table, format_: Format) -> None:
 
 def keep(
     name: str,
-    read: Mapping[str, Read],
     refused: Sequence[str],
-    run_of: "Callable[[str, Mapping[str, Read], Given], ImportedRun]",
-    given: "Given",
+    run_of: "Callable[[str], ImportedRun]",
     advice: str,
     *,
     as_json: bool,
@@ -157,13 +156,13 @@ def keep(
     try:
         if refused:
             raise NotALog("; ".join(refused))
-        run = run_of(name, read, given)
+        run = run_of(name)
     except NotALog as error:
         raise CommandError(str(error), f"leave it out, or {advice}; nothing was kept", ExitCode.BAD_INPUT) from error
     except InvalidMatrix as invalid:
-        named = (replace(each, path=f"--storage{each.path.removeprefix('storage[0]')}") for each in invalid.problems)
-        found = "; ".join(map(str, named))
-        raise CommandError(found, "docs/storages.md has the fields of each", ExitCode.BAD_INPUT) from invalid
+        named = [replace(each, path=each.path.replace("storage[0]", "--storage")) for each in invalid.problems]
+        show_problems(terminal.stderr(), name, InvalidMatrix(named).to_document(), "nothing was kept")
+        raise typer.Exit(ExitCode.BAD_INPUT) from invalid
     summary = joined(kept, run.summary) if kept else run.summary
     results = {result["id"]: result for result in run.results}
     for cell in summary["cells"]:
@@ -175,6 +174,28 @@ def keep(
     if as_json:
         terminal.print_json({"run": name, "cells": [cell["id"] for cell in summary["cells"]]})
     terminal.stderr().print(f"kept as run {name}; look at it: matrix results {name}")
+
+
+def load_published(prefix: str) -> list[str]:
+    """Write the published benchmarks as runs; return their names."""
+    from matrix.answer.decision import decide
+    from matrix.published.runs import published_runs
+    from matrix.terms.ids import cut
+
+    runs = published_runs(prefix)
+    if any(cut(name, 80) != name for name in runs) or not prefix.strip("."):
+        advice = "use letters, digits, dots, dashes and underscores"
+        raise CommandError(f"{prefix!r} cannot begin the name of a run", advice, ExitCode.BAD_INPUT)
+    folders = RunFolders()
+    for name in runs:
+        kept = RunDocuments(folders, name).written_summary()
+        if kept is not None and kept.get("environment") != "published":
+            advice = "choose another beginning: --as"
+            raise CommandError(f"{name} is a run that was measured here", advice, ExitCode.BAD_INPUT)
+    for name, published in runs.items():
+        published["decision"] = decide(published)
+        folders.put_documents(name, {"summary.json": published})
+    return list(runs)
 
 
 def _storage(text: str | None) -> "dict[str, Any] | str | None":

@@ -88,12 +88,14 @@ def read(file: Path) -> bytes:
         raise CommandError(f"cannot read {file}: {error.strerror}", advice, ExitCode.BAD_INPUT) from error
 
 
-def show_problems(console: Console, file: Path, problems: dict[str, Any]) -> None:
+def show_problems(
+    console: Console, file: Path | str, problems: dict[str, Any], outcome: str = "nothing was started"
+) -> None:
     """Print every problem: its place, the value, the rule, and a valid replacement."""
     listed = problems["problems"]
     name = "standard input" if file == STDIN else str(file)
     count = len(listed) + problems.get("further_problems", 0)
-    console.print(Text(f"{name}: {count_of(count, 'problem')}, nothing was started", "bold red"))
+    console.print(Text(f"{name}: {count_of(count, 'problem')}, {outcome}", "bold red"))
     grid = Table.grid(padding=(0, 1))
     grid.add_column(justify="right")
     grid.add_column(overflow="fold")

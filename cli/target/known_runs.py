@@ -49,7 +49,7 @@ def unknown_run(message: str, run: str, names: Iterable[str], note: str = "") ->
 
 def loading(run: str) -> str:
     """Return the command that makes a published benchmark a run; empty for names of other runs."""
-    return "load the published benchmarks: `matrix import-published`" if run.startswith(PUBLISHED) else ""
+    return "load the published benchmarks: `matrix import --published`" if run.startswith(PUBLISHED) else ""
 
 
 def meant(written: str, names: Iterable[str]) -> str:

@@ -114,7 +114,7 @@ def test_values_are_read_from_the_bucket_where_nothing_is_mirrored(cloud, matrix
     assert matrix("compare", "base", "new", "--local").exit_code == 1
 
 
-# --- import-fio -------------------------------------------------------------------------------------------------------
+# --- files of fio -----------------------------------------------------------------------------------------------------
 
 FIO = {
     "global options": {"bs": "4k"},
@@ -131,9 +131,9 @@ FIO = {
 def test_fio_logs_become_rows_in_three_forms(matrix, tmp_path):
     (tmp_path / "a.json").write_text(json.dumps(FIO))
 
-    table = matrix("import-fio", "a.json").output
-    (from_csv,) = csv.DictReader(io.StringIO(matrix("import-fio", "a.json", "--format", "csv").stdout))
-    (from_json,) = json.loads(matrix("import-fio", "a.json", "--format", "json").stdout)
+    table = matrix("import", "a.json").output
+    (from_csv,) = csv.DictReader(io.StringIO(matrix("import", "a.json", "--format", "csv").stdout))
+    (from_json,) = json.loads(matrix("import", "a.json", "--format", "json").stdout)
 
     assert all(word in table for word in ("a.json", "log", "randwrite", "4,395", "17.2", "3,000", "9,000"))
     assert (from_csv["block_kib"], from_csv["lat_p99_us"]) == ("4.0", "9000.0")
@@ -144,7 +144,7 @@ def test_a_file_that_is_none_of_fios_is_named_and_the_others_are_shown(matrix, t
     (tmp_path / "a.json").write_text(json.dumps(FIO))
     (tmp_path / "b.txt").write_text("hello")
 
-    seen = matrix("import-fio", "b.txt", "a.json", "gone.json", "--format", "csv")
+    seen = matrix("import", "b.txt", "a.json", "gone.json", "--format", "csv")
 
     assert seen.exit_code == 2
     assert "a.json,log" in seen.stdout
@@ -156,7 +156,7 @@ def test_a_file_that_is_none_of_fios_is_named_and_the_others_are_shown(matrix, t
 def test_a_file_that_windows_wrote_is_read(matrix, tmp_path, encoding):
     (tmp_path / "a.json").write_text(json.dumps(FIO), encoding=encoding)
 
-    (row,) = json.loads(matrix("import-fio", "a.json", "--format", "json").stdout)
+    (row,) = json.loads(matrix("import", "a.json", "--format", "json").stdout)
     assert row["iops"] == 4395
 
 
@@ -165,7 +165,7 @@ def test_a_job_with_an_error_is_marked_in_every_form_and_its_file_named(matrix, 
     (tmp_path / "a.json").write_text(json.dumps(failed))
 
     for words, mark in ((("--format", "csv"), ",5,error 5"), (("--json",), '"error": 5'), ((), "error 5")):
-        seen = matrix("import-fio", "a.json", *words)
+        seen = matrix("import", "a.json", *words)
         assert mark in seen.stdout
         assert seen.exit_code == 2
         assert "a.json has a job 'log' that ended with error 5" in seen.stderr
@@ -177,7 +177,7 @@ def test_a_trim_that_the_disk_refused_is_named_by_its_error(matrix, tmp_path):
     failed = {**FIO["jobs"][0], "error": 25, "write": side, "trim": {**side, "total_ios": 1}}
     (tmp_path / "a.json").write_text(json.dumps({**FIO, "jobs": [failed]}))
 
-    seen = matrix("import-fio", "a.json")
+    seen = matrix("import", "a.json")
 
     assert (seen.exit_code, "ended with error 25" in seen.stderr) == (2, True)
 
@@ -189,8 +189,8 @@ RUNS = ("yocto", "yocto-2023-05", "yocto-2023-08", *SECTIONS)
 
 
 def test_the_published_benchmarks_can_be_looked_at_like_any_run(matrix, workdir):
-    assert matrix("import-published").exit_code == 0
-    assert matrix("import-published").exit_code == 0
+    assert matrix("import", "--published").exit_code == 0
+    assert matrix("import", "--published").exit_code == 0
 
     for name in RUNS:
         summary = json.loads((workdir / f"runs/published-{name}/summary.json").read_text())
@@ -206,7 +206,7 @@ def test_the_published_benchmarks_can_be_looked_at_like_any_run(matrix, workdir)
 def test_a_measured_run_is_never_overwritten_by_published_figures(keep_run, matrix, workdir):
     keep_run("mine-ebs-fio")
 
-    seen = matrix("import-published", "--prefix", "mine")
+    seen = matrix("import", "--published", "--as", "mine")
 
     assert seen.exit_code == 2
     assert "measured here" in seen.stderr
@@ -215,7 +215,7 @@ def test_a_measured_run_is_never_overwritten_by_published_figures(keep_run, matr
 
 @pytest.mark.parametrize("prefix", ["../up", "..", "a/b", ""])
 def test_a_beginning_with_path_tricks_names_no_run(matrix, prefix):
-    assert matrix("import-published", "--prefix", prefix).exit_code == 2
+    assert matrix("import", "--published", "--as", prefix).exit_code == 2
 
 
 def test_ours_stand_beside_the_published_figures_with_what_speaks_against_it(keep_run, matrix):

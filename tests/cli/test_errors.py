@@ -142,7 +142,7 @@ def test_a_run_looked_for_in_another_folder_is_said_not_to_be_here_before_aws_is
     assert "no local run is kept in" in said.stderr
     assert "go to the folder where the run was started; or 1. add --region" in said.stderr
     # Published figures are a run only after they were loaded, in any folder.
-    assert ("`matrix import-published`" in said.stderr) == (run != "r")
+    assert ("`matrix import --published`" in said.stderr) == (run != "r")
 
 
 @pytest.mark.parametrize(

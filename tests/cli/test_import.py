@@ -31,7 +31,7 @@ def fio(tmp_path, name, *, faster=1.0, at_s=1_800_000_010):
 def test_the_commands_of_runs_read_what_was_imported(matrix, tmp_path):
     for run, faster in (("before", 1.0), ("after", 1.5)):
         files = [fio(tmp_path, f"{run}{i}.json", faster=faster, at_s=1_800_000_000 + 60 * i) for i in range(3)]
-        seen = matrix("import-fio", *files, "--as", run, "--storage", "efs", "--instance-type", "m6i.large")
+        seen = matrix("import", *files, "--as", run, "--storage", "efs", "--instance-type", "m6i.large")
         assert seen.exit_code == 0, seen.stderr
 
     (pair,) = json.loads(matrix("compare", "before", "after", "--json").stdout)["compared"]
@@ -52,7 +52,7 @@ def test_the_commands_of_runs_read_what_was_imported(matrix, tmp_path):
     ],
 )
 def test_each_byte_of_an_import_is_counted_once_and_in_its_direction(matrix, tmp_path, storage, usd_per_tb):
-    matrix("import-fio", fio(tmp_path, "f.json"), "--as", "old", "--storage", storage, "--instance-type", "m6i.large")
+    matrix("import", fio(tmp_path, "f.json"), "--as", "old", "--storage", storage, "--instance-type", "m6i.large")
 
     (result,) = kept_results("old").values()
     (rates,) = (point["fleet"][0] for point in result["points"])
@@ -65,7 +65,7 @@ def test_each_byte_of_an_import_is_counted_once_and_in_its_direction(matrix, tmp
 def test_a_compressed_file_is_named_with_what_decompresses_it(matrix, workdir, tmp_path):
     (tmp_path / "fio.json.zst").write_bytes(b"\x28\xb5\x2f\xfd")
 
-    seen = matrix("import-fio", fio(tmp_path, "good.json"), "fio.json.zst", "--as", "old")
+    seen = matrix("import", fio(tmp_path, "good.json"), "fio.json.zst", "--as", "old")
 
     assert (seen.exit_code, "zstd -d fio.json.zst" in " ".join(seen.stderr.split())) == (2, True)
     assert not (workdir / "runs/old").exists()

@@ -49,7 +49,7 @@ def jobs_in(path):
 def test_files_of_one_job_are_the_repetitions_of_one_point(matrix, tmp_path):
     files = [fio(tmp_path, f"r{i}") for i in range(3)]
 
-    seen = matrix("import-fio", *map(str, files), "--as", "old", "--storage", GP3, "--instance-type", "m6i.large")
+    seen = matrix("import", *map(str, files), "--as", "old", "--storage", GP3, "--instance-type", "m6i.large")
 
     assert seen.exit_code == 0, seen.stderr
     (result,) = kept_results("old").values()
@@ -68,7 +68,7 @@ def test_files_of_one_job_are_the_repetitions_of_one_point(matrix, tmp_path):
 def test_percentiles_of_several_jobs_are_those_of_their_merged_bins(matrix, tmp_path):
     file = fio(tmp_path, "bins")
 
-    matrix("import-fio", str(file), "--as", "old")
+    matrix("import", str(file), "--as", "old")
 
     (result,) = kept_results("old").values()
     point = result["points"][0]
@@ -90,8 +90,8 @@ def test_plain_json_of_several_jobs_has_no_percentiles_and_says_why(matrix, tmp_
     apart = fio(tmp_path, "apart", form="json")
     grouped = fio(tmp_path, "grouped", "--group_reporting", form="json")
 
-    matrix("import-fio", str(apart), "--as", "apart")
-    matrix("import-fio", str(grouped), "--as", "grouped")
+    matrix("import", str(apart), "--as", "apart")
+    matrix("import", str(grouped), "--as", "grouped")
 
     (unmerged,), (printed,) = (kept_results(run).values() for run in ("apart", "grouped"))
     assert not [name for name in unmerged["points"][0]["metrics"] if "_lat_" in name]
@@ -121,7 +121,7 @@ def test_hosts_of_client_output_are_the_instances_of_a_fleet(matrix, tmp_path):
             server.terminate()
             server.wait()
 
-    seen = matrix("import-fio", str(output), "--as", "fleet", "--storage", EFS)
+    seen = matrix("import", str(output), "--as", "fleet", "--storage", EFS)
 
     assert seen.exit_code == 0, seen.stderr
     (result,) = kept_results("fleet").values()
@@ -131,7 +131,7 @@ def test_hosts_of_client_output_are_the_instances_of_a_fleet(matrix, tmp_path):
 
 
 def test_what_fio_does_not_tell_is_said_to_be_unknown(matrix, tmp_path):
-    matrix("import-fio", str(fio(tmp_path, "a")), "--as", "old")
+    matrix("import", str(fio(tmp_path, "a")), "--as", "old")
 
     summary = kept_summary("old")
     assert summary["environment"] == "imported"
@@ -151,9 +151,9 @@ def test_one_record_of_several_sections_has_no_parameters_and_is_not_a_repetitio
              "--size=4m", "--time_based", "--runtime=1", "--rw=randread", "--group_reporting")  # fmt: skip
     files = [fio(tmp_path, f"r{i}", "--group_reporting", *words, rw="randread", jobs=1) for i in range(2)]
 
-    rows = json.loads(matrix("import-fio", *map(str, files), "--format", "json").stdout)
-    matrix("import-fio", *map(str, files), "--as", "apart")
-    matrix("import-fio", *map(str, files), "--as", "told", "--files-are", "repetitions")
+    rows = json.loads(matrix("import", *map(str, files), "--format", "json").stdout)
+    matrix("import", *map(str, files), "--as", "apart")
+    matrix("import", *map(str, files), "--as", "told", "--files-are", "repetitions")
 
     assert [(row["jobs"], row["iodepth"], row["block_kib"]) for row in rows] == [(None, None, 4)] * 2
     (apart,), (told,) = (kept_results(run).values() for run in ("apart", "told"))
@@ -164,7 +164,7 @@ def test_one_record_of_several_sections_has_no_parameters_and_is_not_a_repetitio
 def test_reads_and_writes_that_fio_added_up_have_a_rate_and_no_direction(matrix, tmp_path):
     file = fio(tmp_path, "mixed", "--unified_rw_reporting=1", "--group_reporting")
 
-    seen = matrix("import-fio", str(file), "--as", "mixed", "--storage", EFS, "--instance-type", "m6i.large")
+    seen = matrix("import", str(file), "--as", "mixed", "--storage", EFS, "--instance-type", "m6i.large")
 
     assert seen.exit_code == 0, seen.stderr
     (point,) = next(iter(kept_results("mixed").values()))["points"]
@@ -185,7 +185,7 @@ def test_files_of_the_same_time_are_hosts(matrix, tmp_path):
     (tmp_path / "second.json").write_text(json.dumps(document))
 
     for run, words in (("seen", ()), ("told", ("--files-are", "repetitions"))):
-        matrix("import-fio", str(first), "second.json", "--as", run, *words)
+        matrix("import", str(first), "second.json", "--as", run, *words)
 
     (seen,), (told,) = (kept_results(run).values() for run in ("seen", "told"))
     assert (seen["fleet"]["count"], told["fleet"]["count"]) == (2, 1)
@@ -195,7 +195,7 @@ def test_files_of_the_same_time_are_hosts(matrix, tmp_path):
 def test_a_second_storage_is_a_second_cell_of_the_same_run_and_again_replaces_it(matrix, tmp_path):
     first, second, again = (fio(tmp_path, name) for name in "abc")
     for file, storage in ((first, GP3), (second, EFS), (again, EFS)):
-        assert matrix("import-fio", str(file), "--as", "both", "--storage", storage).exit_code == 0
+        assert matrix("import", str(file), "--as", "both", "--storage", storage).exit_code == 0
 
     summary = kept_summary("both")
     assert [cell["storage"]["type"] for cell in summary["cells"]] == ["ebs", "efs"]
@@ -214,7 +214,7 @@ def test_nothing_is_kept_where_a_file_is_none_of_fios_or_its_job_failed(matrix, 
 
     for bad, why in (("bad.txt", "bad.txt holds no JSON of fio: it begins with 'hello'"),
                      ("failed.json", "ended with error 28"), ("gone", "gone")):  # fmt: skip
-        seen = matrix("import-fio", str(good), bad, "--as", "old")
+        seen = matrix("import", str(good), bad, "--as", "old")
         assert seen.exit_code == 2
         assert why in seen.stderr
     assert not (workdir / "runs/old").exists()
@@ -223,12 +223,12 @@ def test_nothing_is_kept_where_a_file_is_none_of_fios_or_its_job_failed(matrix, 
 def test_a_storage_of_aws_is_checked_and_any_other_is_called_by_its_words(matrix, workdir, tmp_path):
     file = str(fio(tmp_path, "a"))
 
-    refused = matrix("import-fio", file, "--as", "old", "--storage", '{"type": "ebs", "volumeType": "gp9"}')
+    refused = matrix("import", file, "--as", "old", "--storage", '{"type": "ebs", "volumeType": "gp9"}')
     assert refused.exit_code == 2
     assert "--storage.volumeType" in refused.stderr
     assert not (workdir / "runs/old").exists()
 
-    matrix("import-fio", file, "--as", "old", "--storage", "NVMe of the old server")
+    matrix("import", file, "--as", "old", "--storage", "NVMe of the old server")
     assert "NVMe of the old server" in matrix("results", "old").output
 
 
@@ -236,7 +236,7 @@ def test_a_measured_run_is_never_overwritten_by_imported_files(keep_run, matrix,
     keep_run("mine")
     before = kept_summary("mine")
 
-    seen = matrix("import-fio", str(fio(tmp_path, "a")), "--as", "mine")
+    seen = matrix("import", str(fio(tmp_path, "a")), "--as", "mine")
 
     assert seen.exit_code == 2
     assert kept_summary("mine") == before
@@ -246,4 +246,4 @@ def test_a_measured_run_is_never_overwritten_by_imported_files(keep_run, matrix,
 def test_a_name_with_path_tricks_names_no_run(matrix, tmp_path, name):
     (tmp_path / "a.json").write_text("{}")
 
-    assert matrix("import-fio", "a.json", "--as", name).exit_code == 2
+    assert matrix("import", "a.json", "--as", name).exit_code == 2

@@ -26,7 +26,7 @@ def test_a_job_of_fio_writes_no_escape_sequence(matrix, tmp_path, format_):
     named = path.rename(tmp_path / f"{ESCAPES}.json")
 
     for file in (named, tmp_path / f"{ESCAPES}-gone.json"):
-        said = matrix("import-fio", str(file), "--format", format_)
+        said = matrix("import", str(file), "--format", format_)
         assert not CONTROL.search(said.output), said.output
 
 
@@ -49,7 +49,7 @@ def test_no_text_of_a_csv_is_a_formula(matrix, tmp_path, keep_run, formula):
     keep_run("r").joinpath("summary.json").write_text(json.dumps({**summary_document(formula), "cells": cells}))
     path = fio(tmp_path, jobname=formula, **{"job options": {"rw": formula}})
 
-    for command in (["results", "r", "--format", "csv"], ["import-fio", str(path), "--format", "csv"]):
+    for command in (["results", "r", "--format", "csv"], ["import", str(path), "--format", "csv"]):
         said = matrix(*command)
         assert said.exit_code == 0, said.output
         fields = [field for row in csv.reader(io.StringIO(said.stdout)) for field in row]
@@ -62,4 +62,4 @@ def test_half_a_character_in_one_file_hides_no_other(matrix, tmp_path):
     path.write_text(path.read_text().replace('"j"', '"\\ud800"'))
 
     for format_ in ("table", "csv", "json"):
-        assert matrix("import-fio", str(path), "--format", format_).exit_code == 0
+        assert matrix("import", str(path), "--format", format_).exit_code == 0

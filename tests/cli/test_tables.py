@@ -46,7 +46,10 @@ def test_no_command_drops_breaks_or_cuts_a_name_a_price_or_a_mark(tables, width,
     cell = "efs-generalpurpose-bursting.yocto.m6i.4xlarge-x10"
     kinds = []
     for arguments in (
-        ("import-published",),
+        (
+            "import",
+            "--published",
+        ),
         ("runs",),
         ("results", "published-yocto"),
         ("results", "published-yocto", "--all"),
@@ -54,7 +57,7 @@ def test_no_command_drops_breaks_or_cuts_a_name_a_price_or_a_mark(tables, width,
         ("compare", "published-yocto", "published-yocto-2023-08", "--all"),
         ("history", cell),
         ("plan", str(ROOT / "events/local/first.json"), "--all"),
-        ("import-fio", "fio.json"),
+        ("import", "fio.json"),
     ):
         before = len(tables)
         assert matrix(*arguments).exit_code in (0, 1), arguments
@@ -62,7 +65,7 @@ def test_no_command_drops_breaks_or_cuts_a_name_a_price_or_a_mark(tables, width,
     reap._show(REAPED, dry_run=True)
     observed_tables.show(Console(file=io.StringIO(), width=width), OBSERVED)
 
-    assert {"runs", "results", "compare", "history", "plan", "import-fio"} <= set(kinds)
+    assert {"runs", "results", "compare", "history", "plan", "import"} <= set(kinds)
     assert len(tables) > 15
     for table, text, most in tables:
         written = Counter("".join(str(cell) for column in table.columns for cell in column.cells))

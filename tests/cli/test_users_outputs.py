@@ -48,7 +48,7 @@ def test_no_name_of_a_run_leads_out_of_the_folder_of_runs(keep_run, matrix, work
 def test_a_pipe_is_not_a_file_of_fio(matrix, tmp_path):
     os.mkfifo(tmp_path / "pipe")
 
-    said = matrix("import-fio", str(tmp_path / "pipe"))
+    said = matrix("import", str(tmp_path / "pipe"))
 
     assert said.exit_code == 2
     assert "is not a file" in said.stderr

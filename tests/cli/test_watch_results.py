@@ -248,7 +248,7 @@ def test_no_damaged_or_dead_file_of_a_local_cloud_is_one(workdir, matrix, text):
 def test_json_and_another_format_exclude_each_other(keep_run, matrix):
     keep_run("r")
 
-    for command in (("results", "r"), ("import-fio", "a.json")):
+    for command in (("results", "r"), ("import", "a.json")):
         seen = matrix(*command, "--json", "--format", "csv")
 
         assert (seen.exit_code, seen.stdout) == (2, "")

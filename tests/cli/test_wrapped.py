@@ -43,7 +43,7 @@ def test_a_pipe_keeps_a_line_in_one_line():
     ],
 )
 def test_no_sentence_of_a_command_is_broken_by_the_terminal(arguments, matrix, monkeypatch):
-    matrix("import-published")
+    matrix("import", "--published")
     monkeypatch.setattr(Console, "is_terminal", property(lambda _console: True))
     # Tables have a test of their own.
     monkeypatch.setattr(Table, "__rich_console__", lambda *_: iter(()))

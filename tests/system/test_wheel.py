@@ -115,7 +115,7 @@ def test_the_version_is_that_of_the_wheel_and_the_folder_that_of_the_installatio
 
 def test_an_installed_command_reports_the_published_figures(matrix, elsewhere):
     ended = [
-        matrix("import-published"), matrix("results", "published-yocto"), matrix("report", "published-yocto"),
+        matrix("import", "--published"), matrix("results", "published-yocto"), matrix("report", "published-yocto"),
         matrix("compare", "published-yocto", "published-yocto"),
     ]  # fmt: skip
 

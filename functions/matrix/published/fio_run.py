@@ -135,7 +135,7 @@ def imported_run(run: str, files: Mapping[str, FioFile], given: Given) -> Import
         spans += [(each.started_at, each.ended_at) for file in samples for each in file.samples if each.started_at]
     left_out = sum(file.interim for file in files.values())
     notes = [INTERIM.format(left_out)] if left_out else []
-    return ImportedRun(imported_summary(run, list(files), results, spans, given, notes), results)
+    return ImportedRun(imported_summary(run, list(files), results, spans, notes), results)
 
 
 def _works(file: FioFile, name: str) -> Iterator[_Work]:

@@ -20,6 +20,7 @@ from matrix.terms.ids import cut
 from matrix.terms.names import tools_of
 from matrix.terms.printable import printable
 from matrix.terms.problems import InvalidMatrix
+from matrix.terms.quantities import count_of
 
 IMPORTED = "imported"
 UNKNOWN = "unknown"
@@ -104,15 +105,16 @@ def imported_summary(
     files: Sequence[str],
     results: Sequence[ResultDocument],
     spans: Sequence[tuple[float, float]],
-    given: Given,
     notes: Sequence[str] = (),
+    tools: Sequence[str] = ("fio",),
 ) -> SummaryDocument:
-    """Return the summary of a run of a tool's files, without a decision; `spans` are starts and ends (epoch, s)."""
-    unknown = [
-        words for words, value in (("storage", given.storage), ("instance type", given.instance_type)) if value is None
-    ]
+    """Return the summary of a run of tools' files, without a decision; `spans` are starts and ends (epoch, s)."""
+    of_storage = any(each["storage"]["type"] == UNKNOWN_STORAGE for each in results)
+    of_instances = any(not each["fleet"]["instanceType"] for each in results)
+    unknown = [words for words, is_missing in (("storage", of_storage), ("instance type", of_instances)) if is_missing]
     known = f"; unknown: {', '.join(unknown)}" if unknown else ""
-    where = f"read from {len(files)} file{'s' if len(files) != 1 else ''} of fio, nothing was measured here{known}"
+    of_tools = f"{count_of(len(files), 'file')} of {' and '.join(tools)}"
+    where = f"read from {of_tools}, nothing was measured here{known}"
     cells = [
         cast("ResultDocument", {**each, "points": [without_samples(point) for point in each["points"]]})
         for each in results
@@ -120,7 +122,7 @@ def imported_summary(
     summary = {
         **{"schema": 1, "run": run, "name": run, "environment": IMPORTED},
         "source": "; ".join(map(printable, files)),
-        "tools": ["fio"],
+        "tools": list(tools),
         "started_at": min((start for start, _ in spans), default=None),
         "finished_at": max((end for _, end in spans), default=None),
         "status": "measured",
