@@ -117,8 +117,9 @@ def _plan(event: dict[str, Any]) -> dict[str, Any]:
 
 
 def _scheduled(given: Any) -> dict[str, str] | None:
-    """Return what the schedule says of its run; None for a matrix."""
-    return given.get("scheduled") if isinstance(given, dict) else None
+    """Return what the stack's schedule says of its run; None for a matrix, also for one with an unknown `scheduled`."""
+    schedule = given.get("scheduled") if isinstance(given, dict) else None
+    return schedule if isinstance(schedule, dict) and schedule.keys() == {"matrix", "at", "baseline"} else None
 
 
 def _of_launch(plan: PlanDocument, launch: int) -> list[str]:

@@ -81,7 +81,7 @@ class _ApiResource:
 
 
 class BucketPolicy(_ApiResource, CloudFormationModel):
-    """A bucket's policy; local/roles judges it."""
+    """A bucket's policy, kept as it is given."""
 
     TYPE = "AWS::S3::BucketPolicy"
 

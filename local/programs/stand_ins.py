@@ -86,7 +86,9 @@ def _folder(path: str, *, is_made: bool = False) -> "Mount":
 def _refuse_server(*_: object) -> NoReturn:
     from matrix.terms.errors import FileSystemFailed
 
-    raise FileSystemFailed("emulated machines cannot reach each other; measure file-server without --instances vm")
+    raise FileSystemFailed(
+        "emulated machines cannot reach each other; measure file-server on instances that are processes"
+    )
 
 
 def needed_tools(cell: "PlanCell") -> set[str]:

@@ -118,7 +118,7 @@ FATE: dict[str, dict[str, Any]] = {
 }
 STATUS = {"failing": "FAILED", "half-made": "FAILED", "unbaked": "FAILED", "stopped": "ABORTED", "unmade": "ABORTED"}
 LATE, EVERYTHING = "late", "everything"
-# How late AWS may be, in seconds (local/faults/lateness.py). For a grant Step Functions waits, whose waits pass
+# How late AWS may be, in seconds (tests/cloud/faults/lateness.py). For a grant Step Functions waits, whose waits pass
 # TIME_SCALE times faster here.
 TIME_SCALE = 10
 LATE_S: dict[str, float] = {
@@ -170,7 +170,7 @@ class Case:
         return " ".join(part for part in (self.scenario, self.who, self.action, self.what, self.fault, times) if part)
 
     def rules(self, run: str, late_s: Mapping[str, float] = LATE_S) -> list[dict[str, Any]]:
-        """The rules for local/faults/injection.py; `late_s` is how late each thing is that is late."""
+        """The rules for tests/cloud/faults/injection.py; `late_s` is how late each thing is that is late."""
         if self.fault == LATE:
             names = list(late_s) if self.what == EVERYTHING else [self.what]
             late = {"fault": LATE, "run": run}

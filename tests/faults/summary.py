@@ -53,8 +53,8 @@ def late(verdicts: list[Verdict]) -> list[str]:
     lines = [
         LATE_HEADING,
         "",
-        "AWS is eventually consistent, and the local cloud is not. Here it is: what took effect shows later",
-        "(local/faults/lateness.py). Nothing may come of it but time: the run ends as ever, and its receipt is whole.",
+        "AWS is eventually consistent, and the local cloud is not. Here it is: what took effect shows later (see",
+        "tests/cloud/faults/lateness.py). Nothing may come of it but time: the run ends as ever, its receipt is whole.",
         "",
         f"{_when(of_late)}:",
         "",

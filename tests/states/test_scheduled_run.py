@@ -132,3 +132,9 @@ def test_what_cannot_be_measured_is_refused_before_anything_begins(schedule, doc
     with pytest.raises(error, match=words):
         schedule.start("nightly-scheduled-1")
     assert list(bucket.listing("runs/")) == []
+
+
+@pytest.mark.parametrize("by_hand", [{}, {"matrix": "nightly"}, "nightly"])
+def test_an_input_that_no_schedule_would_give_is_refused_as_a_matrix(stack, context, by_hand):
+    with pytest.raises(InvalidMatrix, match="scheduled"):
+        plan_matrix.handler(load_event("plan_matrix") | {"matrix": {"scheduled": by_hand}}, context)
