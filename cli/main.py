@@ -27,7 +27,7 @@ GROUPS = {
     "Watch": ("matrix watch latest", ("watch", "logs", "stop", "runs")),
     "Read": (
         "matrix results latest",
-        ("results", "report", "costs", "observe", "import"),
+        ("results", "report", "observe", "import"),
     ),
     "Compare": (
         "matrix compare baseline:nightly latest --threshold 10%",

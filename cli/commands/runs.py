@@ -1,6 +1,8 @@
 """`matrix runs`: the list of runs."""
 
-from dataclasses import asdict, dataclass
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING
 
 from cli.inputs import options
 from cli.messages import terminal
@@ -10,13 +12,18 @@ from cli.target import deployment
 from cli.target.documents import note, readable
 from cli.target.place import Place
 from cli.target.run_documents import RunDocuments
-from cli.target.run_folders import RunFolders
+from cli.target.run_folders import RunFolders, RunStore
 from cli.target.service import Service
 from cli.target.workdir import run_folder
 from matrix.tables.table import Table, TableCell, TableColumn, Tone
-from matrix.terms.quantities import instant, rough_duration
+from matrix.terms.quantities import count_of, instant, money, rough_duration
+
+if TYPE_CHECKING:
+    from matrix.terms.documents.receipt import ReceiptDocument
 
 LIMIT = 50
+# A receipt takes 20 ms from the bucket.
+READ_AT_ONCE = 8
 STATES = {
     "RUNNING": "running",
     "PENDING_REDRIVE": "running",
@@ -36,6 +43,10 @@ class Listed:
     started_at: float | None
     duration_s: float | None
     results: str
+    cost_usd: float | None = None
+    """By its receipt, in US dollars; None before it has one. A run of this machine would have cost it on AWS."""
+    is_receipt_complete: bool | None = None
+    """False where the run still costs more, until everything that it created is deleted."""
 
 
 def runs(
@@ -46,16 +57,18 @@ def runs(
 ) -> None:
     """List the runs, newest first.
 
-    Those in .local/runs/, or with --stack those on AWS.
+    Those in .local/runs/, or with --stack the newest 50 on AWS. The cost is that of the receipt: each resource's hours
+    until AWS reported it deleted, and usage-based charges, at the prices of the run's plan. Runs of this machine cost
+    nothing; theirs is the price on AWS.
 
     Example: matrix runs --stack storage-matrix
     """
     place = Place(local, stack, region)
-    listed = _of_service(place.service()) if place.is_on_aws else _local()
+    listed = _with_costs(_of_service(place.service()) if place.is_on_aws else _local(), place.store())
     if as_json:
         terminal.print_json([asdict(run) for run in listed])
     elif listed:
-        rich_tables.show(terminal.stdout(), _table(listed))
+        _show(listed, is_paid=place.is_on_aws)
     else:
         where = "on this stack" if place.is_on_aws else "here (runs on AWS: add --stack NAME)"
         terminal.stderr().print(f"no run yet {where}; start one: matrix run FILE --local")
@@ -102,19 +115,44 @@ def _of_service(service: Service) -> list[Listed]:
     ]
 
 
+def _with_costs(listed: list[Listed], store: RunStore) -> list[Listed]:
+    """Return the runs with the costs of their receipts; damage is noted."""
+    with ThreadPoolExecutor(READ_AT_ONCE) as pool:
+        # Futures and not `pool.map`: this thread, whose command it is, must note damage.
+        read = [pool.submit(RunDocuments(store, run.run).receipt) for run in listed]
+        return [_with_cost(run, readable(receipt.result)) for run, receipt in zip(listed, read, strict=True)]
+
+
+def _with_cost(run: Listed, receipt: "ReceiptDocument | None") -> Listed:
+    if receipt is None:
+        return run
+    return replace(run, cost_usd=receipt["totals"]["cost_usd"], is_receipt_complete=receipt["is_complete"])
+
+
 def _state(status: str) -> str:
     """Return a run's state in the words of all lists; Step Functions and summaries use other words."""
     return STATES.get(status, status)
 
 
-def _table(listed: list[Listed]) -> Table:
-    heads = (TableColumn("Run", "id"), *("Status", "Started", "Took", "Results"))
+def _show(listed: list[Listed], *, is_paid: bool) -> None:
+    console = terminal.stdout()
+    rich_tables.show(console, _table(listed, is_paid=is_paid))
+    costs = [run.cost_usd for run in listed if run.cost_usd is not None]
+    if costs:
+        words = "cost" if is_paid else "would have cost on AWS"
+        terminal.print_wrapped(console, f"{count_of(len(costs), 'run')} {words}: {money(sum(costs))}")
+
+
+def _table(listed: list[Listed], *, is_paid: bool) -> Table:
+    cost = TableColumn("Cost" if is_paid else "Cost on AWS", "figure")
+    heads = (TableColumn("Run", "id"), *("Status", "Started", "Took"), cost, TableColumn("Results"))
     rows = [
         (
             run.run,
             TableCell(_state(run.status), tone=TONES.get(_state(run.status), "")),
             instant(run.started_at),
             rough_duration(run.duration_s) if run.duration_s is not None else None,
+            f"{money(run.cost_usd)}{' so far' if run.is_receipt_complete is False else ''}",
             run.results,
         )
         for run in listed

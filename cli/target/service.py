@@ -216,14 +216,6 @@ class Service:
         top = f"runs/{run}/"
         return (listed["Key"].removeprefix(top) for listed in self.deployment.objects(f"{top}{below}"))
 
-    def runs(self) -> Iterator[str]:
-        """Yield the names of all runs that have any objects in the bucket, in order."""
-        pages = self._bucket.get_paginator("list_objects_v2").paginate(
-            Bucket=self.deployment.outputs["BucketName"], Prefix="runs/", Delimiter="/"
-        )
-        for page in pages:
-            yield from (listed["Prefix"].split("/")[1] for listed in page.get("CommonPrefixes", []))
-
     def measured_cells(self, run: str) -> list[str]:
         """Return the cells of a run that have a result, readable or not."""
         parts = (name.split("/") for name in self.names(run, "cells/"))

@@ -14,7 +14,7 @@ from support.cli_documents import CELLS, plan_document, rows, summary_document
 
 from cli.follow import following
 from cli.messages import terminal
-from cli.target import logs
+from cli.target import deployment, logs
 from cli.target.deployment import running_local_cloud
 from cli.target.run_folders import RunFolders
 from cli.target.service import Execution, Service
@@ -262,3 +262,48 @@ def test_runs_lists_kept_and_running_ones_newest_first(cloud, keep_run, matrix):
     listed = json.loads(matrix("runs", "--json").stdout)
 
     assert [(one["run"], one["status"]) for one in listed] == [("going", "RUNNING"), ("kept", "measured")]
+
+
+def receipt(usd, *, is_complete=True):
+    totals = {"resources": 1, "gone": 1, "resources_usd": usd, "metered_usd": 0.0, "cost_usd": usd}
+    return {"schema": 1, "run": "r", "at": 1.0, "is_complete": is_complete, "resources": [], "sweep": None,
+            "totals": totals}  # fmt: skip
+
+
+def test_runs_of_this_machine_have_the_cost_of_their_receipts_and_it_is_said_that_nothing_was_paid(keep_run, matrix):
+    (keep_run("first") / "receipt.json").write_text(json.dumps(receipt(1.5)))
+    (keep_run("second") / "receipt.json").write_text(json.dumps(receipt(2.25, is_complete=False)))
+    keep_run("third")
+
+    listed, shown = json.loads(matrix("runs", "--json").stdout), matrix("runs").stdout
+
+    assert {one["run"]: (one["cost_usd"], one["is_receipt_complete"]) for one in listed} == {
+        "first": (1.5, True), "second": (2.25, False), "third": (None, None),
+    }  # fmt: skip
+    assert "$2.25 so far" in shown
+    assert "2 runs would have cost on AWS: $3.75" in shown
+
+
+def test_runs_of_a_stack_have_cost_what_the_receipts_in_its_bucket_say(cloud, matrix, monkeypatch):
+    deployed = deployment.running_local_cloud()
+    monkeypatch.setattr(deployment, "deployed_stack", lambda *_: deployed)
+    cloud.start("going")
+    cloud.start("over")
+    cloud.end("over")
+    cloud.write_document("over", "receipt.json", receipt(3.5))
+
+    listed, shown = matrix("runs", "--stack", "mine", "--json"), matrix("runs", "--stack", "mine").stdout
+
+    assert {one["run"]: one["cost_usd"] for one in json.loads(listed.stdout)} == {"going": None, "over": 3.5}
+    assert "1 run cost: $3.50" in shown
+
+
+def test_a_damaged_receipt_is_named_and_the_other_runs_are_listed(keep_run, matrix):
+    (keep_run("first") / "receipt.json").write_text(json.dumps(receipt(1.5)))
+    (keep_run("second") / "receipt.json").write_text("{")
+
+    seen = matrix("runs", "--json")
+
+    assert seen.exit_code == 1
+    assert {one["run"]: one["cost_usd"] for one in json.loads(seen.stdout)} == {"first": 1.5, "second": None}
+    assert "receipt.json" in seen.stderr
