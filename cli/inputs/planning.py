@@ -5,7 +5,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rich.console import Console
 from rich.table import Table
@@ -15,9 +15,6 @@ from cli.messages.errors import CommandError, ExitCode
 from matrix.terms.documents.plan import PlanDocument
 from matrix.terms.problems import HERE
 from matrix.terms.quantities import count_of
-
-if TYPE_CHECKING:
-    from matrix.check.read import CheckedMatrix
 
 STDIN = Path("-")
 # A plan shows this region's prices if none is chosen.
@@ -45,18 +42,6 @@ class Planned:
 def read_and_plan(file: Path, region: str | None) -> Planned:
     """Read and plan a matrix; raises BadMatrix with every problem."""
     return plan_text(read(file), region)
-
-
-def read_and_check(file: Path) -> "CheckedMatrix":
-    """Read and check a matrix without planning it; raises BadMatrix with every problem."""
-    # pydantic takes a quarter of a second to import, so `matrix --help` must not import it.
-    from matrix.check.read import check_matrix, parse_json
-    from matrix.terms.problems import InvalidMatrix
-
-    try:
-        return check_matrix(parse_json(read(file)))
-    except InvalidMatrix as invalid:
-        raise BadMatrix(invalid.to_document()) from invalid
 
 
 def plan_text(text: bytes, region: str | None, earlier: Any = None) -> Planned:

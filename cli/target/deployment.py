@@ -25,13 +25,11 @@ OUTPUTS = ("StateMachineArn", "BucketName", "TableName", "ReapFunctionName")
 
 # A network may recover. The local cloud does not, and a command must report that within 5 s: a retry waits up to 1 s.
 ATTEMPTS = {"aws": 5, "local": 2}
-# How a client sends a request. "brief" fails after some seconds: for one of many regions, which a firewall may block,
-# because the others must not wait 5 minutes for it. "once" is never sent again: an invocation whose response is late
-# would start the function twice. A function may run for 15 minutes; its response gets one more.
-Manner = Literal["retried", "brief", "once"]
+# How a client sends a request. "once" is never sent again: an invocation whose response is late would start the
+# function twice. A function may run for 15 minutes; its response gets one more.
+Manner = Literal["retried", "once"]
 TIMEOUTS: dict[Manner, dict[str, Any]] = {
     "retried": {},
-    "brief": {"connect_timeout": 3, "read_timeout": 20},
     "once": {"read_timeout": 960},
 }
 # User settings that botocore reads, by their names in its configuration, the environment and defaults: here none.

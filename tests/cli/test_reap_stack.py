@@ -184,7 +184,6 @@ def test_a_stack_of_something_else_is_refused(stack, matrix):
         ("lambda", {}, 5, 60),
         # A late answer of Reap must not start it twice.
         ("lambda", {"manner": "once"}, 1, 960),
-        ("ec2", {"manner": "brief"}, 5, 20),
     ],
 )
 def test_a_client_repeats_its_requests_as_its_caller_can_bear(service, how, attempts, read_timeout_s):

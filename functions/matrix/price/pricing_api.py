@@ -28,15 +28,10 @@ def price_in(products: Iterable[str], query: Query) -> float | None:
     """Return the price per unit of the book in the products of a response, None unless it is unambiguous."""
     prices = set()
     for text in products:
-        if is_of_usage(text, query):
-            prices |= set(_on_demand_usd(json.loads(text)))
+        product = json.loads(text)
+        if _usage_type(product).endswith(query.usage) and not _is_infrequent(product):
+            prices |= set(_on_demand_usd(product))
     return prices.pop() * query.scale if len(prices) == 1 else None
-
-
-def is_of_usage(text: str, query: Query) -> bool:
-    """Return whether a product of an answer is of the usage that a query means."""
-    product = json.loads(text)
-    return _usage_type(product).endswith(query.usage) and not _is_infrequent(product)
 
 
 def _usage_type(product: Any) -> str:

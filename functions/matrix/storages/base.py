@@ -326,11 +326,6 @@ class Storage(InputModel):
         """Queries for its products in AWS's price list. The answers replace the prices of prices.json."""
         return []
 
-    @property
-    def offer_queries(self) -> list[Query]:
-        """Queries for products that AWS's price list has in every region that offers the storage."""
-        return self.price_queries
-
     def charges(self, usage: Usage) -> Iterable[Charge]:
         """Return the charges of a shared storage. Empty if only its volumes and instances cost money."""
         return ()

@@ -10,7 +10,7 @@ from matrix.fields.types import FileSystemId, Rule
 from matrix.storages.base import FILE_SYSTEM_ID, BlockTimes, CeilingWords, Quota, QuotaUse, Storage, Traits, Words
 from matrix.storages.fsx import DISK_THROUGHPUT, NETWORK_THROUGHPUT, OF_CLIENTS, FsxMetrics, of_file_system
 from matrix.storages.metrics import Burst
-from matrix.terms.charges import Charge, Query, Usage
+from matrix.terms.charges import Charge, Usage
 from matrix.terms.documents.parts import StorageFields
 from matrix.terms.problems import Problems
 from matrix.terms.use import Use
@@ -246,11 +246,6 @@ class FsxLustreStorage(Storage):
         Its IOPS are those of the metadata servers: AWS publishes none for data.
         """
         return BlockTimes(0.001, 0.001, unit_bytes=2**20, is_free_of_iops=True)
-
-    @property
-    def offer_queries(self) -> list[Query]:
-        """Any disks of Lustre: no published source maps the price list's products to a throughput."""
-        return [Query("fsx_lustre", "AmazonFSx", (("productFamily", "Storage"), ("fileSystemType", "Lustre")))]
 
     def charges(self, usage: Usage) -> Iterator[Charge]:
         """Yield its capacity, whose price includes the throughput, and metadata IOPS above the included ones."""

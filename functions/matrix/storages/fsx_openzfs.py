@@ -244,12 +244,6 @@ class FsxOpenZfsStorage(Storage):
             Query(f"fsx_{zone}_iops_month", "AmazonFSx", (("productFamily", "Provisioned IOPS"), *fixed)),
         ]
 
-    @property
-    def offer_queries(self) -> list[Query]:
-        """Queries for its priced products; for a storage without these, any disks of OpenZFS."""
-        disks = Query("fsx_openzfs", "AmazonFSx", (("productFamily", "Storage"), ("fileSystemType", "OpenZFS")))
-        return self.price_queries or [disks]
-
     def charges(self, usage: Usage) -> Iterator[Charge]:
         """Yield its disks, its throughput capacity, and the IOPS above the included 3 per GiB."""
         if self.file_system_id:
