@@ -1,8 +1,9 @@
 """Corrections to moto's FSx: life cycles, tokens, and complete responses.
 
 CREATING → AVAILABLE → DELETING → gone, ClientRequestToken is idempotent, unknown ids are FileSystemNotFound. OpenZFS
-has its RootVolumeId and Lustre its MountName, each a network interface in each of its subnets. Backups copy the tags if
-requested, and responses have the members of FSx's model. Values that FSx refuses are judged in tests/judge/prose.py.
+has its RootVolumeId and Lustre its MountName, each a network interface in each of its subnets. Groups that keep
+servers from each other are refused. Backups copy the tags if requested, and responses have the members of FSx's model.
+Values that FSx refuses are judged in tests/judge/prose.py.
 """
 
 import json
@@ -96,6 +97,7 @@ def _create_once(folders: Folders, delay_s: float) -> None:
                     message = f"The client request token {token} was used before with other parameters."
                     raise FsxError("IncompatibleParameterError", message)
                 return file_system
+            _refuse_groups(self, parameters)
             file_system = create(self, client_request_token=token, **parameters)
             file_system.local_born = time.time()
             settings = parameters.get("lustre_configuration") or {}
@@ -113,6 +115,31 @@ def _create_once(folders: Folders, delay_s: float) -> None:
 
     models.FSxBackend.create_file_system = create_once
     models.FSxBackend.describe_file_systems = describe_known
+
+
+def _refuse_groups(backend: Any, parameters: Document) -> None:
+    """Refuse security groups of which none lets in itself or a subnet (troubleshooting in OpenZFS's guide)."""
+    port = {"OPENZFS": 2049, "LUSTRE": 988}.get(parameters["file_system_type"])
+    ec2 = ec2_backends[backend.account_id][backend.region_name]
+    subnets = [
+        known[name] for known in ec2.subnets.values() for name in parameters["subnet_ids"] or [] if name in known
+    ]
+    named = [ec2.get_security_group_from_id(name) for name in parameters["security_group_ids"] or []]
+    groups = [group for group in named if group]
+    blocks = {subnet.cidr_block for subnet in subnets}
+    if port and groups and not any(_lets_in_servers(group, port, blocks) for group in groups):
+        message = (
+            f"The security groups do not permit inbound traffic on TCP port {port} among the file system's servers."
+        )
+        raise FsxError("InvalidNetworkSettings", message)
+
+
+def _lets_in_servers(group: Any, port: int, blocks: set[str]) -> bool:
+    return any(
+        rule.ip_protocol == "-1" or (rule.ip_protocol == "tcp" and rule.from_port <= port <= rule.to_port)
+        for rule in group.ingress_rules
+        if rule.source_group.get("GroupId") == group.id or rule.ip_range.get("CidrIp") in {*blocks, "0.0.0.0/0"}
+    )
 
 
 def _interfaces(backend: Any, file_system: Any) -> list[str]:

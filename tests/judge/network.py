@@ -159,7 +159,13 @@ def cut_off(resources: dict[str, Any]) -> list[str]:
     return problems
 
 
-def unmet_by_lustre(resources: dict[str, Any]) -> dict[str, Ports]:
-    """Return what the servers of Lustre cannot reach: the instances, and each other, without which none is made."""
+def unmet_by_servers(resources: dict[str, Any]) -> dict[str, Ports]:
+    """Return what FSx needs of its group: Lustre the instances and its servers, OpenZFS that its group lets itself in.
+
+    FSx refuses a file system of OpenZFS in a group that lets in at 2049 neither itself nor the subnet (OpenZFS guide,
+    troubleshooting, "file system creation fails").
+    """
     known = ways(resources)
-    return {end: LUSTRE - reached(known, FILE_SYSTEMS, end, "") for end in (FLEET, FILE_SYSTEMS)}
+    unmet = {f"lustre to {end}": LUSTRE - reached(known, FILE_SYSTEMS, end, "") for end in (FLEET, FILE_SYSTEMS)}
+    let_in = _let_through(known, FILE_SYSTEMS, FILE_SYSTEMS, "", is_out=False)
+    return {end: ports for end, ports in {**unmet, "openzfs": tcp(2049) - let_in}.items() if ports}

@@ -37,7 +37,10 @@ def test_the_stacks_own_subnets_reach_the_internet_the_endpoint_of_s3_and_names_
         assert network.cut_off(without), needed
 
 
-def test_the_servers_of_lustre_reach_the_instances_and_each_other():
+def test_fsx_has_of_its_group_what_its_servers_need():
     resources = template.our_resources("own")
 
-    assert network.unmet_by_lustre(resources) == {network.FLEET: frozenset(), network.FILE_SYSTEMS: frozenset()}
+    assert network.unmet_by_servers(resources) == {}
+    for needed, of in (("NfsFromServers", "openzfs"), ("LustreFromServers", "lustre to FileSystemSecurityGroup")):
+        without = {name: resource for name, resource in resources.items() if name != needed}
+        assert set(network.unmet_by_servers(without)) == {of}
