@@ -281,6 +281,7 @@ RUNS: dict[str, tuple[dict[str, dict[int, float]], Example]] = {
     "best value": ({"ebs": {50: 3000.0}, "efs": {50: 3030.0}}, {"spread": 0.0001}),
     "one repetition": ({"ebs": {50: 3000.0}, "efs": {50: 4000.0}}, {"repetitions": 1}),
     "as fast and cheaper": ({"ebs": {10: 3000.0}, "efs": {10: 3000.0}}, {"spread": 0.002}),
+    "as fast, with stragglers": ({"ebs": {10: 3000.0}, "efs": {10: 3000.0}}, {"spread": 0.002, "straggler": 3.0}),
     "the intervals are too wide": ({"ebs": {4: 3300.0}, "efs": {4: 3290.0}}, {"spread": 0.1}),
     "one storage": ({"ebs": {1: 3000.0}}, {}),
     "one storage at several sizes": ({"ebs": {1: 3000.0, 4: 3000.0}}, {}),

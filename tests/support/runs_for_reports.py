@@ -22,11 +22,11 @@ TWO_STORAGES = {"ebs": {1: 3000.0, 10: 3100.0}, "efs": {1: 3200.0, 10: 3900.0}}
 
 def build_run(
     seconds: dict[str, dict[int, float]], *, spread: float = 0.01, environment: str = "aws", repetitions: int = 3,
-    receipt: Document | None = None,
+    straggler: float = 1.0, receipt: Document | None = None,
 ) -> tuple[Document, dict[str, Document], Document]:  # fmt: skip
     """A run of builds: `seconds` has the build time by storage type and fleet size, ± `spread`.
 
-    Returns summary, results by cell id, and the plan.
+    In each cell one build takes `straggler` times as long. Returns summary, results by cell id, and the plan.
     """
     storages = {"ebs": EBS, "efs": EFS | {"throughputMode": "bursting"}}
     counts = sorted({count for sizes in seconds.values() for count in sizes})
@@ -42,7 +42,7 @@ def build_run(
     results = {}
     for cell in planned["cells"]:
         middle = seconds[cell["storage"]["type"]].get(cell["fleet"]["count"])
-        files = [] if middle is None else files_of(cell, middle, spread, drawn)
+        files = [] if middle is None else files_of(cell, middle, spread, drawn, straggler)
         error = {"name": "FleetFailed", "message": "nobody came"} if middle is None else None
         result = cell_result(cell, files, error=error, actual_s=900.0)
         if files:
@@ -68,7 +68,7 @@ def built_page(seconds: dict[str, dict[int, float]], *, objective: Document | No
 
 
 def files_of(
-    cell: Document, middle: float, spread: float, drawn: np.random.Generator, *, first: int = 0
+    cell: Document, middle: float, spread: float, drawn: np.random.Generator, straggler: float = 1.0, *, first: int = 0
 ) -> list[SampleFile]:
     """The uploads of a cell's instances, from the one with the number `first` on."""
     files = []
@@ -76,7 +76,7 @@ def files_of(
         own = middle * (1 + spread * drawn.standard_normal())
         samples = []
         for index, step in enumerate(cell["steps"]):
-            took = own * (1 + spread / 5 * drawn.standard_normal())
+            took = own * (1 + spread / 5 * drawn.standard_normal()) * (straggler if number == index == first else 1.0)
             begun = 10_000.0 + index * 2 * middle
             samples.append(
                 Sample(

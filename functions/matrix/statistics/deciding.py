@@ -115,12 +115,15 @@ def _tolerance_limit(values: FleetValues, level: float, *, is_upper: bool) -> fl
     return math.exp(min(end, 300.0)) if values.has_logarithms else end
 
 
-def needed(sides: Sequence[FleetValues], between: Difference, distance: float) -> NeededReplication | None:
+def needed(
+    sides: Sequence[FleetValues], known: Uncertainty | None, distance: float, *, is_of_slowest: bool = False
+) -> NeededReplication | None:
     """Return the data with which a ratio that stays as it is would be told from the tolerance in 80 % of the runs.
 
-    `distance` is that between the logarithms of ratio and tolerance. None if no fleet of reasonable size shows it.
+    `known` is the uncertainty of the ratio's logarithm, `distance` that between the logarithms of ratio and tolerance.
+    None if no fleet of reasonable size shows it. More instances make the time of the slowest one no more certain: the
+    more there are, the more often one is a straggler.
     """
-    known = between.uncertainty
     if known is None or distance <= 0:
         return None
     if any(values.is_relaunched for values in sides):
@@ -138,12 +141,9 @@ def needed(sides: Sequence[FleetValues], between: Difference, distance: float) -
         scaled = Uncertainty(each.variance * scale, each.degrees_of_freedom, each.limited_by)
         return detectable_distance(scaled) <= distance
 
+    most = instances if is_of_slowest else MAX_INSTANCES
     tried = [repetitions, *(times for times in REPETITIONS_TRIED if times > repetitions)]
-    found = [
-        (_least(instances, MAX_INSTANCES, is_enough, times), times)
-        for times in tried
-        if is_enough(MAX_INSTANCES, times)
-    ]
+    found = [(_least(instances, most, is_enough, times), times) for times in tried if is_enough(most, times)]
     if not found:
         return None
     # An instance costs as much before its first repetition as in some of them.

@@ -178,8 +178,8 @@ def _drawn_figures(
     batch = max(1, MAX_AT_ONCE // len(ordered))
     for first in range(0, DRAWS, batch):
         part = slice(first, first + batch)
-        of_instances = _counts(INSTANCES, len(values.instances), kind)[:, part] if instances else _ONCE
-        of_repetitions = _counts(REPETITIONS, len(values.repetitions), kind)[:, part] if repetitions else _ONCE
+        of_instances = drawn_counts(INSTANCES, len(values.instances), kind)[:, part] if instances else _ONCE
+        of_repetitions = drawn_counts(REPETITIONS, len(values.repetitions), kind)[:, part] if repetitions else _ONCE
         drawn = max(of_instances.shape[1], of_repetitions.shape[1])
         # Whole blocks, so that sums of blocks find the block of a rank, and only that one is searched.
         times = np.zeros((-(-len(ordered) // block) * block, drawn), dtype=kind)
@@ -208,8 +208,8 @@ def _sums(known: Floats, of_instances: Counts, of_repetitions: Counts) -> Floats
 
 
 @lru_cache(maxsize=16)
-def _counts(unit: str, count: int, kind: np.dtype[Any]) -> Counts:
-    """The number of times that each of `count` instances, or repetitions (rows), is in each draw of as many (columns).
+def drawn_counts(unit: str, count: int, kind: np.dtype[Any] = np.dtype(np.int32)) -> Counts:  # noqa: B008 - a constant
+    """Return how often each of `count` instances, or repetitions (rows), is in each draw of as many (columns).
 
     The same draws for all cells.
     """

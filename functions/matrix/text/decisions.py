@@ -3,11 +3,11 @@
 from collections.abc import Callable, Iterator, Sequence
 
 from matrix.terms.documents.parts import Part
-from matrix.terms.documents.summary import Absence, Candidate, Decision, Question, SummaryDocument
+from matrix.terms.documents.summary import Absence, Candidate, CostRatio, Decision, Question, SummaryDocument
 from matrix.terms.figures import ASSUMED_BYTES, describe_cost
 from matrix.terms.findings.replication import describe_needed
 from matrix.terms.findings.risks import Risk
-from matrix.terms.findings.verdicts import NOT_RANKED, Lost, Tested, TooFew
+from matrix.terms.findings.verdicts import NOT_RANKED, AsFast, Lost, Tested, TooFew
 from matrix.terms.names import describe_tools
 from matrix.terms.objectives import BEST_VALUE_WITHIN
 from matrix.terms.quantities import factor, quantity, times
@@ -56,18 +56,33 @@ def describe_question(question: Question, decision: Decision) -> str:
 def describe_open_question(question: Question, name: Callable[[Candidate], str]) -> Iterator[str]:
     """Write why a question is open, and what would decide it; `name` names a candidate."""
     fastest, *others = judged(question)
-    rival = next((each for each in others if each["cell"] == question.get("rival")), None)
-    difference = rival and difference_of(rival)
+    rival = next((each for each in (fastest, *others) if each["cell"] == question.get("rival")), None)
+    best, cost = winner(question), question.get("rival_cost")
     if question.get("state") != "open" or not rival:
         return
-    if isinstance(difference, TooFew):
+    difference = difference_of(rival)
+    if best and cost:
+        yield (
+            f"{name(rival)} costs {factor(cost['low'])} to {times(cost['high'])} as much as {name(best)} (95 % "
+            f"interval): which of them is cheaper is open, {_advice_of_cost(cost, question)}"
+        )
+    elif isinstance(difference, TooFew):
         names = listed([name(fastest), name(rival)])
         yield f"{names} cannot be told apart: {difference.sentence}"
     elif isinstance(difference, Tested):
+        # One that is shown to be within 5 % may still be faster than the best value by more.
+        is_near = isinstance(difference, AsFast)
+        doubt = f"{name(best or fastest)} is within {NEAR} of it" if is_near else f"it is within {NEAR}"
         yield (
             f"{name(rival)} is {factor(difference.low)} to {times(difference.high)} as slow as {name(fastest)} (95 % "
-            f"interval): whether it is within {NEAR} is open, {describe_needed(question.get('needed'))}"
+            f"interval): whether {doubt} is open, {describe_needed(question.get('needed'))}"
         )
+
+
+def _advice_of_cost(cost: CostRatio, question: Question) -> str:
+    if cost["low"] > 1 - BEST_VALUE_WITHIN and cost["high"] < 1 + BEST_VALUE_WITHIN:
+        return f"but by less than {NEAR}: take either"
+    return describe_needed(question.get("needed"))
 
 
 def not_comparable(questions: Sequence[Question], name: Callable[[Candidate], str] = _whole) -> str:

@@ -210,8 +210,12 @@ def _undecided(question: Question, decision: Decision, best: Candidate, where: s
     if not is_comparable(question):
         return f"No winner {where}: the storages did different work"
     if question.get("state") == "open":
-        leaders = listed(_with_figure(question, each, name) for each in (judged(question)[0], _rival(question)))
-        return f"No winner {where}: {leaders} cannot be told apart"
+        by_cost, rival = bool(question.get("rival_cost")), _rival(question)
+        leaders = listed(
+            _with_figure(question, each, name, by_cost=by_cost)
+            for each in (best if by_cost else judged(question)[0], rival)
+        )
+        return f"No winner {where}: {leaders} cannot be told apart{' by their costs' if by_cost else ''}"
     if question.get("state") == "expected":
         unmeasured = listed(_called(each, [question], name) for each in expected_ahead(question))
         measured = f"{name(best)}, {_figure(question, decision, best)}"
@@ -246,15 +250,17 @@ def _figure(question: Question, decision: Decision, candidate: Candidate) -> str
     return f"{describe_level(question)} {quantity(ranked_of(candidate)['value'], question['unit'])}{usd}"
 
 
-def _with_figure(question: Question, candidate: Candidate, name: Name) -> str:
-    called = short_name(candidate, judged(question), name)
+def _with_figure(question: Question, candidate: Candidate, name: Name, *, by_cost: bool = False) -> str:
+    called, cost = short_name(candidate, judged(question), name), candidate["cost"]
+    if by_cost and cost:
+        return f"{called} ({describe_bounded_cost(cost)} per {cost['per']})"
     return f"{called} ({quantity(ranked_of(candidate)['value'], question['unit'])})"
 
 
 def _rival(question: Question) -> Candidate:
     """Return the candidate that keeps a comparison open; of decisions that name none the second."""
-    others = judged(question)[1:]
-    return next((each for each in others if each["cell"] == question.get("rival")), others[0])
+    ranked = judged(question)
+    return next((each for each in ranked if each["cell"] == question.get("rival")), ranked[1])
 
 
 def _advantage(question: Question, best: Candidate, name: Name) -> str:

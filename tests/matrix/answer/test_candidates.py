@@ -65,13 +65,16 @@ def test_candidates_are_ranked_by_speed_and_priced_by_cost_and_of_equal_costs_by
         ({"dear": (100.0, 2.0, 0.01), "cheap": (104.0, 1.0, 0.01)}, None, "cheap"),
         ({"dear": (100.0, 2.0, 0.01), "cheap": (106.0, 1.0, 0.01)}, None, "cheap"),
         ({"dear": (100.0, 2.0, 0.01), "cheap": (110.0, 1.0, 0.01)}, "dear", None),
-        # As slow as the end of its interval it would cost as much.
-        ({"dear": (100.0, 1.0, 0.01), "cheap": (102.0, 0.995, 0.01)}, "dear", None),
+        # As slow as the end of its interval it would cost as much: nobody knows which of them is cheaper.
+        ({"dear": (100.0, 1.0, 0.01), "cheap": (102.0, 0.995, 0.01)}, None, "dear"),
         # The fastest is the cheapest, and another one may be faster.
         ({"dear": (102.0, 2.0, 0.01), "cheap": (100.0, 1.0, 0.01)}, "cheap", None),
         ({"dear": (102.0, 2.0, 0.1), "cheap": (100.0, 1.0, 0.1)}, None, "dear"),
-        # A third one that both beat changes nothing, however noisy it is.
-        ({"dear": (100.0, 2.0, 0.01), "cheap": (102.0, 1.0, 0.01), "third": (103.0, 3.0, 0.5)}, "cheap", None),
+        # A third one that may be faster by more keeps it open, and one that both beat changes nothing.
+        ({"dear": (100.0, 2.0, 0.01), "cheap": (102.0, 1.0, 0.01), "third": (103.0, 3.0, 0.5)}, None, "third"),
+        ({"dear": (100.0, 2.0, 0.01), "cheap": (102.0, 1.0, 0.01), "third": (150.0, 3.0, 0.5)}, "cheap", None),
+        # A cheaper one that is not shown to be slower does, too, although another one is shown to be as fast.
+        ({"dear": (100.0, 2.0, 0.01), "near": (102.0, 1.5, 0.01), "noisy": (104.0, 1.0, 0.1)}, None, "noisy"),
         ({"dear": (100.0, 2.0, 0.01), "cheap": (104.0, 1.0, 0.01), "third": (200.0, 3.0, 0.5)}, None, "cheap"),
         # Who is too slow may be as cheap as it likes.
         ({"dear": (100.0, 2.0, 0.01), "cheap": (102.0, 1.0, 0.01), "slow": (200.0, 0.1, 0.01)}, "cheap", None),

@@ -63,7 +63,7 @@ def test_the_bounds_of_few_launches_lie_beyond_all_their_values():
     assert high > values.pooled.max()
     # What lies as far apart is decided by one launch more than there are.
     between = difference(values, launched([2 * launch.table for launch in values.launches]))
-    assert needed([values, values], between, 10.0) == {"launches": 4}
+    assert needed([values, values], between.uncertainty, 10.0) == {"launches": 4}
 
 
 def test_a_rate_that_is_half_is_twice_as_slow():
@@ -84,8 +84,8 @@ def test_the_data_that_is_named_decides_in_most_runs():
     two = [drawn(rng, 5, 8, **noise) for _ in range(2)]
     between = difference(*two)
 
-    size = needed(two, between, math.log(1.05))
-    near, far = (needed(two, between, math.log(times)) for times in (1.02, 1.1))
+    size = needed(two, between.uncertainty, math.log(1.05))
+    near, far = (needed(two, between.uncertainty, math.log(times)) for times in (1.02, 1.1))
 
     decided = []
     for _ in range(30):
@@ -93,4 +93,16 @@ def test_the_data_that_is_named_decides_in_most_runs():
         decided.append(difference(*more).interval.high < 1.05)
     assert np.mean(decided) >= 0.6
     assert near is None or math.prod(near.values()) > math.prod(size.values()) >= math.prod(far.values())
-    assert needed(two, between, 0.0) is None
+    assert needed(two, between.uncertainty, 0.0) is None
+
+
+def test_a_slowest_instance_is_made_certain_by_repetitions_only():
+    rng = np.random.default_rng(5)
+    two = [drawn(rng, 5, 8, of_instances=0.001, of_repetitions=0.02) for _ in range(2)]
+    known = difference(*two).uncertainty
+
+    size = needed(two, known, math.log(1.02), is_of_slowest=True)
+
+    assert size["instances"] == 5
+    assert size["repetitions"] > 8
+    assert needed(two, known, math.log(1.0001), is_of_slowest=True) is None

@@ -200,8 +200,8 @@ def drawn(values, levels, *, instances, repetitions):
     """The draws one after another, by copying rows and columns, where the code counts them."""
     kind = np.dtype(np.int16)
     rows, columns = values.table.shape
-    of_rows = resampling._counts(resampling.INSTANCES, rows, kind)
-    of_columns = resampling._counts(resampling.REPETITIONS, columns, kind)
+    of_rows = resampling.drawn_counts(resampling.INSTANCES, rows, kind)
+    of_columns = resampling.drawn_counts(resampling.REPETITIONS, columns, kind)
     for draw in range(resampling.DRAWS):
         table = np.repeat(values.table, of_rows[:, draw], axis=0) if instances else values.table
         table = np.repeat(table, of_columns[:, draw], axis=1) if repetitions else table

@@ -5,17 +5,19 @@ The rule is in docs/method.md, "Which storage is recommended". The answer is mad
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from matrix.answer.decision.candidates import Candidate, Question
-from matrix.answer.decision.objective import Objective, Percentile
+from matrix.answer.decision.objective import Objective
+from matrix.answer.decision.pairs import Pairs, by_figures, times_as_slow
 from matrix.statistics.deciding import Slowdown, needed
-from matrix.statistics.differing import Difference, difference
+from matrix.statistics.fleet_costs import CostRatio
 from matrix.statistics.fleet_values import FleetValues
 from matrix.terms.findings import verdicts as findings
+from matrix.terms.findings.replication import NeededReplication
 from matrix.terms.findings.risks import CostIncomplete, NotReplicated, Risk, SlowTail
 from matrix.terms.findings.verdicts import (
     AsFast,
@@ -119,7 +121,7 @@ def _rank(question: Question, *, for_sale: bool) -> None:
 
     Only candidates that are `for_sale` can be the cheapest: local speed at AWS's prices is no real cost.
     """
-    ranked = question.ranked
+    ranked, pairs = question.ranked, Pairs(question)
     cheapest = next(iter(question.priced), None) if for_sale else None
     if any(absence["is_expected_ahead"] for absence in question.absences):
         question.state = "expected"
@@ -132,82 +134,83 @@ def _rank(question: Question, *, for_sale: bool) -> None:
     fastest, *others = ranked
     fastest.verdict = Fastest(is_cheapest=cheapest is fastest)
     for candidate in others:
-        candidate.between, candidate.slowdown = slowdown_of(fastest, candidate, question)
+        candidate.slowdown = pairs.slowdown(fastest, candidate)
         candidate.verdict = Slower(
             is_cheapest=cheapest is candidate,
-            times_as_slow=_times_as_slow(candidate, fastest, question),
+            times_as_slow=times_as_slow(fastest, candidate, higher_is_better=question.higher_is_better),
             difference=_difference(fastest, candidate).document,
         )
-    by_value = _best_value(question, lambda each: _by_value(each, fastest, question), for_sale=for_sale)
-    question.best_value = by_value.chosen
-    chosen, rival, edge = _best_value(question, lambda each: each.slowdown or UNKNOWN, for_sale=for_sale)
+    # If the cost of the fastest is unknown, costs do not decide; of others an unknown cost is never lower.
+    for_less = question.priced if for_sale and fastest.usd is not None else []
+    question.best_value = next((each for each in for_less if _is_near(each, fastest, question)), fastest)
     if question.state == "expected":
         return
-    if chosen:
-        question.state, question.best_value = "shown", chosen
-    else:
-        is_tested = rival and (rival.slowdown or rival.lacks or fastest.lacks)
-        question.state, question.rival = "open" if is_tested else "not-tested", rival
-        if rival and rival.slowdown and rival.between and rival.values and fastest.values:
-            distance = abs(math.log(rival.slowdown.ratio / edge))
-            question.needed = needed([fastest.values, rival.values], rival.between, distance)
+    doubts = [(each, _doubt(each, pairs, for_less)) for each in for_less or [fastest]]
+    shown = next((each for each, doubt in doubts if doubt is None), None)
+    if shown:
+        question.state, question.best_value = "shown", shown
+        return
+    doubt = next(doubt for each, doubt in doubts if each is question.best_value)
+    assert doubt is not None  # noqa: S101 - no candidate is free of doubt
+    question.state = "open" if doubt.is_tested else "not-tested"
+    question.rival, question.rival_cost, question.needed = doubt.rival, doubt.cost, doubt.needed
 
 
-class _Choice(NamedTuple):
-    """The chosen candidate, or the one that keeps the choice open, with the slowdown that its interval must exclude."""
-
-    chosen: Candidate | None
-    rival: Candidate | None = None
-    edge: float = NEAR
+def _is_near(candidate: Candidate, fastest: Candidate, question: Question) -> bool:
+    return by_figures(fastest, candidate, higher_is_better=question.higher_is_better).ratio < NEAR
 
 
-def _best_value(question: Question, slowdown: Callable[[Candidate], Slowdown], *, for_sale: bool) -> _Choice:
-    """Return the cheapest candidate that is shown to be within the tolerance of the fastest, or who keeps it open.
+class _Doubt(NamedTuple):
+    """Why a candidate is not shown to be the best value: the storage that may be it, and what would decide."""
 
-    Each is compared with the fastest alone, and the fastest with the next one, so a third storage changes nothing
-    between two. Candidates are tried from the cheapest on, and the first that is open ends it: a sequence in a given
-    order needs no correction for the number of tests (Maurer, Hothorn & Lehmacher 1995).
+    rival: Candidate
+    is_tested: bool
+    cost: CostRatio | None = None  # where it is the cost that is open
+    needed: NeededReplication | None = None
+
+
+def _doubt(candidate: Candidate, pairs: Pairs, for_less: Sequence[Candidate]) -> _Doubt | None:
+    """Return what speaks against a candidate as the best value; None if it is shown to be it.
+
+    It is shown to be less than 5 % slower than each other one, and cheaper than each that is not shown to be slower.
+    All of these must hold, so none of the tests needs a correction for their number (intersection-union: Berger 1982,
+    Technometrics 24, 295-300), and a storage that is shown to be slower changes nothing between two others.
     """
-    fastest, *others = question.ranked
-    # If the cost of the fastest is unknown, costs do not decide; of others an unknown cost is never lower.
-    for candidate in question.priced if for_sale and fastest.usd is not None else ():
-        if candidate is fastest or slowdown(candidate).low >= NEAR:
-            continue
-        # Also as slow as the end of its interval it has to cost less.
-        slower_by = slowdown(candidate)
-        if candidate.usd_at(slower_by.high / slower_by.ratio) < (fastest.usd or 0.0):
-            return _Choice(candidate) if slower_by.high < NEAR else _Choice(None, candidate)
-    return _Choice(fastest) if slowdown(others[0]).low > 1 / NEAR else _Choice(None, others[0], 1 / NEAR)
+    fastest, *_ = ranked = pairs.question.ranked
+    rivals = [each for each in ranked if each is not candidate and not _is_slower(each, fastest, pairs)]
+    for rival in rivals:
+        if (pairs.slowdown(rival, candidate) or UNKNOWN).high >= NEAR:
+            return _of_speed(rival, candidate, pairs)
+    for rival in (each for each in rivals if each in for_less and not _is_slower(each, candidate, pairs)):
+        cost = pairs.cost(candidate, rival)
+        if cost is None or cost.low <= 1:
+            is_as_fast = rival is fastest or (pairs.slowdown(fastest, rival) or UNKNOWN).high < NEAR
+            return _of_cost(candidate, rival, cost) if is_as_fast else _of_speed(fastest, rival, pairs)
+    return None
 
 
-def _by_value(candidate: Candidate, fastest: Candidate, question: Question) -> Slowdown:
-    """Return the slowdown of a candidate as if its figure had no uncertainty."""
-    ratio = _times_as_slow(candidate, fastest, question)
-    # A figure of 0 has no ratio; equal ones are as fast.
-    ratio = ratio or (1.0 if candidate.value == fastest.value else math.inf)
-    return Slowdown(ratio, ratio, math.nextafter(ratio, 0.0))
+def _is_slower(other: Candidate, base: Candidate, pairs: Pairs) -> bool:
+    """Whether a storage is shown to be slower than another one by more than the tolerance, and so out."""
+    return other is not base and (pairs.slowdown(base, other) or UNKNOWN).low >= NEAR
 
 
-def slowdown_of(fastest: Candidate, other: Candidate, question: Question) -> tuple[Difference | None, Slowdown | None]:
-    """Return how many times as slow a candidate is as another; None where it was not replicated, or has no interval.
-
-    The test is of the percentile that ranks them. Without single values the intervals of both figures bound the ratio.
-    """
-    higher = question.higher_is_better
-    if fastest.values is None or other.values is None:
-        first, second = (_ends(each.ranked) for each in ((other, fastest) if higher else (fastest, other)))
-        ratio = _times_as_slow(other, fastest, question)
-        if first is None or second is None or ratio is None:
-            return None, None
-        return None, Slowdown(ratio, second[0] / first[1], second[1] / first[0])
-    between = difference(fastest.values, other.values, question.ranked_level, is_one_run=True)
-    return between, Slowdown.of(between, higher_is_better=higher) if between else None
+def _of_speed(base: Candidate, other: Candidate, pairs: Pairs) -> _Doubt:
+    """Return the doubt whether `other` is within the tolerance of `base`."""
+    slowdown, between = pairs.slowdown(base, other), pairs.between(base, other)
+    data = None
+    if slowdown and between and base.values and other.values:
+        distance = abs(math.log(slowdown.ratio / NEAR))
+        data = needed([base.values, other.values], between.uncertainty, distance)
+    rival = other if base is pairs.question.ranked[0] else base
+    return _Doubt(rival, bool(slowdown or base.lacks or other.lacks), needed=data)
 
 
-def _ends(percentile: Percentile | None) -> tuple[float, float] | None:
-    if percentile is None or percentile.low is None or percentile.high is None or percentile.low <= 0:
-        return None
-    return percentile.low, percentile.high
+def _of_cost(candidate: Candidate, rival: Candidate, cost: CostRatio | None) -> _Doubt:
+    """Return the doubt which of two that are as fast is cheaper."""
+    data = None
+    if cost and candidate.values and rival.values:
+        data = needed([candidate.values, rival.values], cost.uncertainty, abs(math.log(cost.ratio)), is_of_slowest=True)
+    return _Doubt(rival, is_tested=cost is not None, cost=cost, needed=data)
 
 
 def _difference(fastest: Candidate, other: Candidate) -> findings.Difference:
@@ -224,13 +227,6 @@ def _difference(fastest: Candidate, other: Candidate) -> findings.Difference:
 def _set_costs(question: Question, cheapest: float | None) -> None:
     for candidate in question.judged:
         candidate.times_as_dear = candidate.usd / cheapest if candidate.usd is not None and cheapest else None
-
-
-def _times_as_slow(candidate: Candidate, fastest: Candidate, question: Question) -> float | None:
-    best, mine = fastest.value, candidate.value
-    if not best or not mine:
-        return None
-    return best / mine if question.higher_is_better else mine / best
 
 
 # A tail this many times as slow as the ranked percentile is a risk: chance and hosts that differ by a third stay below.

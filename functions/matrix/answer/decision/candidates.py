@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from matrix.answer.costs import PointCost
 from matrix.answer.decision.objective import Objective, Percentile
 from matrix.statistics.deciding import Slowdown
-from matrix.statistics.differing import Difference
+from matrix.statistics.fleet_costs import CostRatio, FleetTime
 from matrix.statistics.fleet_values import FleetValues
 from matrix.terms.documents import summary as documents
 from matrix.terms.findings.replication import NeededReplication, Shortage
@@ -28,9 +28,9 @@ class Candidate:
     lost: Lost | None = None  # why it was not measured, or is not ranked
     lacks: tuple[Shortage, ...] = ()  # replication missing for comparisons with other instances and times
     counts_in_memory: bool = False  # a create counts as done before it is stored
+    time: FleetTime | None = None  # what the hours in its cost are of; None where single values are unknown
     ranked: Percentile | None = None  # tail or median, the same for all candidates of a question
     slowdown: Slowdown | None = None  # beside the fastest; None for the fastest, and if it is not known
-    between: Difference | None = None  # its source
     times_as_dear: float | None = None
     fleet_s: float | None = None
     on_front: bool = False
@@ -48,10 +48,10 @@ class Candidate:
         """Cost of one result. None if a part of it is unknown."""
         return self.cost.usd if self.cost and not self.cost.missing else None
 
-    def usd_at(self, times: float) -> float:
-        """Cost of one result that takes so many times as long; charges by the byte stay. Only if the cost is known."""
-        assert self.cost is not None  # noqa: S101 - callers ask only priced candidates
-        return self.cost.usd + (times - 1) * (self.cost.usd - self.cost.by_use_usd)
+    @property
+    def by_hour(self) -> float:
+        """The share of its cost that grows with time: hours do, charges by the byte do not."""
+        return 1 - self.cost.by_use_usd / self.cost.usd if self.cost and self.cost.usd else 0.0
 
     def to_document(self) -> documents.Candidate:
         """As it is in summary.json."""
@@ -95,6 +95,8 @@ class Question:
     recommended: Candidate | None = None
     best_value: Candidate | None = None
     rival: Candidate | None = None
+    # Of the rival's cost to that of the best value; None if costs leave nothing open.
+    rival_cost: CostRatio | None = None
     needed: NeededReplication | None = None
     margin: float | None = None
 
@@ -140,7 +142,7 @@ class Question:
 
     def to_document(self) -> documents.Question:
         """As it is in summary.json."""
-        return {
+        document: documents.Question = {
             "workload": self.workload,
             "label": self.label,
             "fleet": self.fleet,
@@ -160,3 +162,6 @@ class Question:
             "needed": self.needed,
             "margin": self.margin,
         }
+        if self.rival_cost:
+            document["rival_cost"] = self.rival_cost.to_document()
+        return document

@@ -7,13 +7,15 @@ from dataclasses import replace
 from typing import cast
 
 from matrix.answer.costs import Bill
-from matrix.answer.decision.answers import NEAR, slowdown_of
+from matrix.answer.decision.answers import NEAR
 from matrix.answer.decision.candidates import Candidate, Question
 from matrix.answer.decision.objective import Objective, Percentile
+from matrix.answer.decision.pairs import Pairs
 from matrix.answer.decision.sustaining import judge_by_sustained
 from matrix.input.storage_names import whole_names
 from matrix.input.workloads.metadata import CHANGES
 from matrix.statistics.deciding import bound
+from matrix.statistics.fleet_costs import FleetTime
 from matrix.statistics.fleet_values import FleetValues, from_columns
 from matrix.statistics.intervals import percentile_interval
 from matrix.statistics.resampling import lacks_replication
@@ -21,7 +23,7 @@ from matrix.statistics.sample_size import CONFIDENCE, has_enough_samples, needed
 from matrix.statistics.spread import carries, independent_n, shows_interval
 from matrix.storages.models import is_shared
 from matrix.terms.documents.parts import Params, StorageFields
-from matrix.terms.documents.result import MetricResult, PointResult, PointSteadiness, ResultDocument
+from matrix.terms.documents.result import MetricResult, PointResult, PointSteadiness, ResultDocument, SampleColumns
 from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.figures import percentile_of
 from matrix.terms.findings.risks import (
@@ -196,11 +198,33 @@ def _candidate(
         median=median,
         cost=bill.point_cost(cell, point),
         values=values,
+        time=_time(cell, point) if values is not None else None,
         lost=_lost(cell) if "p50" in metric else TooFewOperations(),
         lacks=lacks,
         fleet_s=fleet_s,
         counts_in_memory=_counts_in_memory(cell, point),
         risks=_unsteady(point.get("steadiness")),
+    )
+
+
+def _time(cell: ResultDocument, point: PointResult) -> FleetTime | None:
+    """Return the seconds of each sample, with its work: a piece each, or by a rate as much as it did in its seconds."""
+    samples, primary = point.get("samples"), primary_metric(point)
+    if samples is None or primary is None:
+        return None
+    name, metric = primary
+    spans = zip(samples["started_at"], samples["ended_at"], strict=True)
+    columns: SampleColumns = {
+        **samples,
+        "metrics": {"seconds": [end - start for start, end in spans], "rate": samples["metrics"].get(name, [])},
+    }
+    seconds, rate = (from_columns(columns, each, is_shared=is_shared(cell["storage"])) for each in ("seconds", "rate"))
+    if seconds.table.shape != rate.table.shape or not len(seconds.pooled) or seconds.pooled.min() <= 0:
+        return None
+    return (
+        FleetTime(seconds, seconds.table * rate.table)
+        if metric.get("higher_is_better")
+        else FleetTime.of_equal_work(seconds)
     )
 
 
@@ -336,7 +360,8 @@ def _is_expected_ahead(question: Question, neighbours: Sequence[tuple[Question, 
             return False
         if not question.is_faster(_same_level(candidate, question), best.value):
             return False
-        slowdowns = (slowdown_of(candidate, rival, other)[1] for rival in rivals)
+        pairs = Pairs(other)
+        slowdowns = (pairs.slowdown(candidate, rival) for rival in rivals)
         if not all(slowdown is not None and slowdown.low >= NEAR for slowdown in slowdowns):
             return False
     return True

@@ -118,6 +118,15 @@ class Absence(TypedDict):
 QuestionState = Literal["shown", "open", "not-tested", "expected", "by-value", "missed", "nothing"]
 
 
+class CostRatio(TypedDict):
+    """A cost over another."""
+
+    ratio: float
+    low: float
+    high: float
+    """Ends of its 95 % interval."""
+
+
 class Question(TypedDict):
     """Which storage for this workload, point and fleet?"""
 
@@ -145,7 +154,9 @@ class Question(TypedDict):
     """Id of the cell that is cheapest within 5 % of the fastest, or cheapest of those that meet the objective. Where
     `state` is not `shown`, by the values alone, as if they had no uncertainty; null if there is none."""
     rival: NotRequired[str | None]
-    """Id of the cell that keeps an open question open: it may be within 5 % of the fastest, or not."""
+    """Id of the cell that keeps an open question open: it may be within 5 % of the fastest, or not, or be cheaper."""
+    rival_cost: NotRequired[CostRatio]
+    """Cost of the rival over that of `best_value`, where it is not shown which of them is cheaper."""
     needed: NotRequired[NeededReplication | None]
     """With how much data most runs would decide; null if it is not open, or if no reasonable fleet would."""
     margin: float | None

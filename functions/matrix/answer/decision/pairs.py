@@ -1,0 +1,93 @@
+"""Two storages of one question beside each other: how many times as slow and as dear one is as the other."""
+
+import math
+from dataclasses import dataclass, field
+
+from matrix.answer.decision.candidates import Candidate, Question
+from matrix.answer.decision.objective import Percentile
+from matrix.statistics.deciding import Slowdown
+from matrix.statistics.differing import Difference, difference
+from matrix.statistics.fleet_costs import CostRatio, FleetTime, cost_ratio
+from matrix.statistics.fleet_values import FleetValues
+from matrix.statistics.resampling import uncertainties
+from matrix.statistics.uncertainty import Uncertainty
+
+
+@dataclass
+class Pairs:
+    """The pairs of a question. What is known of a storage is resampled once."""
+
+    question: Question
+    _known: dict[int, Uncertainty | None] = field(default_factory=dict)
+
+    def between(self, base: Candidate, other: Candidate) -> Difference | None:
+        """Return the difference at the percentile that ranks them; None without single values."""
+        if base.values is None or other.values is None:
+            return None
+        known = self._of(base.values), self._of(other.values)
+        return difference(base.values, other.values, self.question.ranked_level, known=known, is_one_run=True)
+
+    def slowdown(self, base: Candidate, other: Candidate) -> Slowdown | None:
+        """Return how many times as slow `other` is as `base`; None if one was not replicated, or has no interval.
+
+        Without single values the intervals of both figures bound the ratio.
+        """
+        higher = self.question.higher_is_better
+        if base.values is not None and other.values is not None:
+            between = self.between(base, other)
+            return Slowdown.of(between, higher_is_better=higher) if between else None
+        first, second = (_ends(each.ranked) for each in ((other, base) if higher else (base, other)))
+        ratio = times_as_slow(base, other, higher_is_better=higher)
+        if first is None or second is None or ratio is None:
+            return None
+        return Slowdown(ratio, second[0] / first[1], second[1] / first[0])
+
+    def cost(self, base: Candidate, other: Candidate) -> CostRatio | None:
+        """Return how many times as dear `other` is as `base`; None if that is not known.
+
+        Without single values the hours of both are as uncertain as the slowdown.
+        """
+        if not base.usd or other.usd is None:
+            return None
+        ratio = other.usd / base.usd
+        mine, theirs = self._time(base), self._time(other)
+        if mine is not None and theirs is not None:
+            return cost_ratio(theirs, mine, ratio, by_hour=(other.by_hour, base.by_hour))
+        slowdown = self.slowdown(base, other)
+        if slowdown is None or not slowdown.ratio:
+            return None
+        low, high = (1 + other.by_hour * (end / slowdown.ratio - 1) for end in (slowdown.low, slowdown.high))
+        return CostRatio(ratio, ratio * low, ratio * high, None)
+
+    def _of(self, values: FleetValues) -> Uncertainty | None:
+        if id(values) not in self._known:
+            level = self.question.ranked_level
+            self._known[id(values)] = uncertainties(values, [level]).get(level)
+        return self._known[id(values)]
+
+    def _time(self, candidate: Candidate) -> FleetTime | None:
+        if candidate.time is None and candidate.values is not None and not self.question.higher_is_better:
+            return FleetTime.of_equal_work(candidate.values)
+        return candidate.time
+
+
+def times_as_slow(base: Candidate, other: Candidate, *, higher_is_better: bool) -> float | None:
+    """Return how many times as slow `other` is by its figure; None where one of both is 0."""
+    best, mine = base.value, other.value
+    if not best or not mine:
+        return None
+    return best / mine if higher_is_better else mine / best
+
+
+def by_figures(base: Candidate, other: Candidate, *, higher_is_better: bool) -> Slowdown:
+    """Return the slowdown as if figures had no uncertainty."""
+    ratio = times_as_slow(base, other, higher_is_better=higher_is_better)
+    # A figure of 0 has no ratio; equal ones are as fast.
+    ratio = ratio or (1.0 if other.value == base.value else math.inf)
+    return Slowdown(ratio, ratio, math.nextafter(ratio, 0.0))
+
+
+def _ends(percentile: Percentile | None) -> tuple[float, float] | None:
+    if percentile is None or percentile.low is None or percentile.high is None or percentile.low <= 0:
+        return None
+    return percentile.low, percentile.high

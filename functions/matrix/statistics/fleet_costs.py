@@ -1,0 +1,143 @@
+"""Whether the work of one fleet costs more than that of another, by chance or truly.
+
+A fleet is paid for until its last instance is done, so a result costs the time of the slowest instance of each
+repetition over the work of all. That figure depends on few values: ten instances with one straggler in a hundred values
+differ by 16 % from run to run. Its uncertainty is found as that of percentiles, by the same draws (`resampling`).
+
+A fleet that met no straggler looks as certain as one that never has any. So both sides of a ratio count with the larger
+of both variances: of two equal storages with 2 % of stragglers the dearer one was then never shown to be the cheaper
+one in 1,950 simulated pairs, by Welch's sum of variances in 2.
+"""
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from matrix.statistics.autocorrelation import assumed
+from matrix.statistics.fleet_values import FleetValues, Floats
+from matrix.statistics.resampling import DRAWS, MAX_AT_ONCE, Counts, drawn_counts, lacks_replication
+from matrix.statistics.uncertainty import INSTANCES, LAUNCHES, REPETITIONS, Uncertainty, of_crossed, of_successive
+from matrix.terms.documents import summary as documents
+from matrix.terms.findings.replication import MIN_LAUNCHES
+
+
+@dataclass(frozen=True)
+class FleetTime:
+    """Seconds of each instance (rows) in each repetition (columns), and the work that it did in them, in any unit."""
+
+    seconds: FleetValues
+    work: Floats
+
+    @classmethod
+    def of_equal_work(cls, seconds: FleetValues) -> "FleetTime":
+        """Return the time of a fleet whose instances all do the same work."""
+        return cls(seconds, np.where(np.isnan(seconds.table), np.nan, 1.0))
+
+    @cached_property
+    def uncertainty(self) -> Uncertainty | None:
+        """That of the logarithm of the time for a piece of work; None if it was not replicated.
+
+        Of several launches it is known of pairs only (`cost_ratio`).
+        """
+        if self.seconds.is_relaunched or lacks_replication(self.seconds):
+            return None
+        count, repetitions = self.seconds.table.shape
+        of_instances = drawn_counts(INSTANCES, count)
+        of_repetitions = drawn_counts(REPETITIONS, repetitions)
+        as_drawn, by_repetitions, by_both = (
+            float(np.log(self._drawn(*counts)).var(ddof=1))
+            for counts in ((of_instances, None), (None, of_repetitions), (of_instances, of_repetitions))
+        )
+        slowest = np.log(np.nanmax(self.seconds.table, axis=0))
+        return of_crossed(
+            as_drawn * count / (count - 1),
+            by_repetitions * repetitions / (repetitions - 1),
+            max(0.0, by_both - as_drawn - by_repetitions),
+            instances=count,
+            alike=assumed(slowest),
+        )
+
+    def by_launch(self) -> dict[int, float]:
+        """Return the logarithm of the time for a piece of work in each launch."""
+        numbers = np.array(self.seconds.launch_numbers)
+        times: dict[int, float] = {}
+        for launch in sorted(set(self.seconds.launch_numbers)):
+            rows = numbers == launch
+            slowest = np.nanmax(self.seconds.table[rows], axis=0, initial=0.0)
+            times[launch] = math.log(float(slowest.sum()) / float(np.nansum(self.work[rows])))
+        return times
+
+    def _drawn(self, of_instances: Counts | None, of_repetitions: Counts | None) -> Floats:
+        """Return the time for a piece of work in each draw; None: each instance, or repetition, is in it once."""
+        seconds = np.nan_to_num(self.seconds.table)
+        work = np.nan_to_num(self.work)
+        if of_instances is None:
+            slowest, done = seconds.max(axis=0)[:, None], work.sum(axis=0)[:, None]
+        else:
+            slowest, done = _slowest(seconds, of_instances), work.T @ of_instances
+        if of_repetitions is not None:
+            slowest, done = slowest * of_repetitions, done * of_repetitions
+        done = done.sum(axis=0)
+        # A draw of instances and repetitions that miss each other has no value.
+        times: Floats = slowest.sum(axis=0)[done > 0] / done[done > 0]
+        return times
+
+
+@dataclass(frozen=True)
+class CostRatio:
+    """The cost of one fleet's work over that of another, with the ends of its 95 % interval."""
+
+    ratio: float
+    low: float
+    high: float
+    uncertainty: Uncertainty | None  # of its logarithm; None without single values
+
+    def to_document(self) -> documents.CostRatio:
+        """As it is in summary.json."""
+        return {"ratio": self.ratio, "low": self.low, "high": self.high}
+
+
+def cost_ratio(one: FleetTime, other: FleetTime, ratio: float, *, by_hour: tuple[float, float]) -> CostRatio | None:
+    """Return the ratio of two costs with its interval; None if one of both was not replicated.
+
+    `by_hour` are the shares of each cost that grow with time, as hours do and charges by the byte do not.
+    """
+    spread = _of_launches(one, other) if one.seconds.is_relaunched else _of_both(one, other, by_hour)
+    if spread is None:
+        return None
+    half = min(spread.half_width(), 300.0) if spread.variance > 0 else 0.0
+    return CostRatio(ratio, ratio * math.exp(-half), ratio * math.exp(half), spread)
+
+
+def _of_both(one: FleetTime, other: FleetTime, by_hour: tuple[float, float]) -> Uncertainty | None:
+    if one.uncertainty is None or other.uncertainty is None:
+        return None
+    sides = [
+        Uncertainty(each.variance * share**2, each.degrees_of_freedom, each.limited_by)
+        for each, share in zip((one.uncertainty, other.uncertainty), by_hour, strict=True)
+    ]
+    larger = max(sides, key=lambda each: each.variance)
+    return Uncertainty(2 * larger.variance, larger.degrees_of_freedom, larger.limited_by)
+
+
+def _of_launches(one: FleetTime, other: FleetTime) -> Uncertainty | None:
+    """Return the uncertainty over launches: those of one number are pairs, as in `differing`."""
+    mine, theirs = one.by_launch(), other.by_launch()
+    pairs = np.array([mine[launch] - theirs[launch] for launch in mine if launch in theirs])
+    if len(pairs) < MIN_LAUNCHES:
+        return None
+    return of_successive(float(pairs.var(ddof=1)) / len(pairs), assumed(pairs), LAUNCHES)
+
+
+def _slowest(seconds: Floats, of_instances: Counts) -> Floats:
+    """Return the time of the slowest drawn instance: repetitions x draws."""
+    slowest = np.empty((seconds.shape[1], DRAWS))
+    batch = max(1, MAX_AT_ONCE // len(seconds))
+    for first in range(0, DRAWS, batch):
+        draws = slice(first, first + batch)
+        is_drawn = of_instances[:, draws] > 0
+        for repetition, column in enumerate(seconds.T):
+            slowest[repetition, draws] = (column[:, None] * is_drawn).max(axis=0)
+    return slowest
