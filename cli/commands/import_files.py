@@ -26,7 +26,7 @@ TABLES = frozenset({".csv", ".tsv"})
 
 def import_files(
     files: Annotated[
-        list[Path] | None, typer.Argument(metavar="FILES…", help="JSON files that fio wrote, or tables (.csv).")
+        list[Path] | None, typer.Argument(metavar="FILES", help="JSON files that fio wrote, or tables (.csv).")
     ] = None,
     published: Annotated[bool, typer.Option("--published", help="Load what others published.")] = False,
     as_: imported_files.As = None,
