@@ -52,12 +52,6 @@ def compare(
         ),
     ] = None,
     all_: Annotated[bool, typer.Option("--all", help="List those that show no difference too.")] = False,
-    list_: Annotated[
-        bool,
-        typer.Option(
-            "--list", help="Find more changes: of those listed, 5 % may be false alarms, not 5 % of all runs."
-        ),
-    ] = False,
     require_verdict: Annotated[
         bool, typer.Option("--require-verdict", help="Also end with 1 if too little was measured to judge a point.")
     ] = False,
@@ -83,7 +77,7 @@ def compare(
     from matrix.answer import comparing
 
     try:
-        document = comparing.compare(*(each.values for each in both), threshold=share, is_list=list_, thresholds=shares)
+        document = comparing.compare(*(each.values for each in both), threshold=share, thresholds=shares)
     except comparing.NotComparable as mixed:
         advice = "compare emulated runs with emulated ones, measured with measured ones"
         raise CommandError(str(mixed), advice, ExitCode.BAD_INPUT) from mixed

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from matrix.input.storage_names import brief_names
-from matrix.statistics.differing import POWER, Difference, benjamini_hochberg, difference, holm
+from matrix.statistics.differing import POWER, Difference, difference, holm
 from matrix.statistics.fleet_values import FleetValues
 from matrix.statistics.resampling import lacks_replication
 from matrix.statistics.uncertainty import Uncertainty
@@ -66,7 +66,6 @@ class Compared:
     ratio: float | None
     difference: Difference | None
     p_holm: float | None = None
-    q_value: float | None = None
     detectable_ratio: float | None = None  # smallest ratio detectable with POWER among as many points
     verdict: PairVerdict = "cannot tell"
     words: str = ""
@@ -94,7 +93,6 @@ class Compared:
             "test": between.test if between else None,
             "p_value": between.p_value if between else None,
             "p_holm": self.p_holm,
-            "q_value": self.q_value,
             "units": list(between.units) if between else None,
             "is_replicated": between.is_replicated if between else None,
             "detectable_ratio": self.detectable_ratio,
@@ -106,30 +104,25 @@ class Compared:
 
 
 def compare(
-    base: ValuesDocument, run: ValuesDocument, *, threshold: float, is_list: bool = False,
-    thresholds: Mapping[str, float] | None = None,
-) -> ComparedRuns:  # fmt: skip
+    base: ValuesDocument, run: ValuesDocument, *, threshold: float, thresholds: Mapping[str, float] | None = None
+) -> ComparedRuns:
     """Compare two runs by the primary values of their points.
 
     A regression is a point that is slower by more than the threshold (0.05 is 5 %, or that of its metric among
-    `thresholds`) and by more than chance explains,
-    all points considered: if nothing has changed, a run has one with a chance of 5 % at most (Holm). The verdicts
-    follow the same rule, or with `is_list` the false discovery rate (Benjamini & Hochberg): at most 5 % of the points
-    listed as changed are expected to be false alarms, and more of the true changes are found.
-    Raises NotComparable if only one of the runs is emulated.
+    `thresholds`) and by more than chance explains, all points considered: if nothing has changed, a run has one with a
+    chance of 5 % at most (Holm). Raises NotComparable if only one of the runs is emulated.
     """
     _refuse_mixture(base, run)
     before, after = _by_key(list(measured_points(base)), list(measured_points(run)))
     matched = [_compared(before[key], after[key]) for key in before if key in after]
     own = thresholds or {}
-    compared = [_judged(cell, own.get(cell.run.metric, threshold), is_list=is_list) for cell in _corrected(matched)]
+    compared = [_judged(cell, own.get(cell.run.metric, threshold)) for cell in _corrected(matched)]
     compared.sort(key=lambda cell: VERDICTS.index(cell.verdict))
     document: ComparedRuns = {
         "schema": 1,
         "base": base["run"],
         "run": run["run"],
         "threshold": threshold,
-        "correction": "Benjamini-Hochberg" if is_list else "Holm",
         "environments": [base["environment"], run["environment"]],
         "compared": [cell.to_document() for cell in compared],
         "power": _power(compared),
@@ -232,17 +225,17 @@ def _compared(base: MeasuredPoint, run: MeasuredPoint) -> Compared:
 def _corrected(matched: Sequence[Compared]) -> Iterator[Compared]:
     """Correct p values for the number of tests: at 5 %, one of twenty unchanged points would seem changed."""
     tested = [p_value for cell in matched if cell.difference and (p_value := cell.difference.p_value) is not None]
-    by_holm, by_discovery = iter(holm(tested)), iter(benjamini_hochberg(tested))
+    by_holm = iter(holm(tested))
     for cell in matched:
         between = cell.difference
         if between is None or between.p_value is None:
             yield cell
         else:
             detectable = between.detectable_ratio(len(tested))
-            yield replace(cell, p_holm=next(by_holm), q_value=next(by_discovery), detectable_ratio=detectable)
+            yield replace(cell, p_holm=next(by_holm), detectable_ratio=detectable)
 
 
-def _judged(cell: Compared, threshold: float, *, is_list: bool) -> Compared:
+def _judged(cell: Compared, threshold: float) -> Compared:
     between, ratio = cell.difference, cell.ratio
     if between is None or ratio is None:
         why = "no single values are known of one of them" if ratio is not None else "there is no ratio of 0"
@@ -250,7 +243,7 @@ def _judged(cell: Compared, threshold: float, *, is_list: bool) -> Compared:
     if not between.is_replicated:
         missing = _missing(cell)
         return replace(cell, words=f"{NOT_REPLICATED} (ratio {ratio:.3f}): {missing}", reason=missing)
-    if not between.is_shown(cell.q_value if is_list else cell.p_holm):
+    if not between.is_shown(cell.p_holm):
         words = f"no difference shown ({_describe_ratio(cell)})"
         return replace(cell, verdict="no difference shown", words=words)
     is_slower = between.is_lower == cell.run.higher_is_better
@@ -260,7 +253,7 @@ def _judged(cell: Compared, threshold: float, *, is_list: bool) -> Compared:
     beyond = is_slower and change > threshold
     if is_slower and not beyond:
         words += f": within the threshold of {100 * threshold:g} %"
-    return replace(cell, verdict=verdict, words=words, is_regression=beyond and between.is_shown(cell.p_holm))
+    return replace(cell, verdict=verdict, words=words, is_regression=beyond)
 
 
 def _missing(cell: Compared) -> str:

@@ -129,8 +129,6 @@ class ComparedPair(TypedDict):
     p_value: float | None
     p_holm: float | None
     """Corrected so that a run in which nothing changed has one alarm with a chance of 5 % at most."""
-    q_value: float | None
-    """Corrected so that of all points that are listed as changed 5 % are expected to be false alarms."""
     units: list[int] | None
     """How many independent values of base and run were tested."""
     is_replicated: bool | None
@@ -168,7 +166,6 @@ class ComparedRuns(TypedDict):
     """As a share: 0.05 is 5 %."""
     thresholds: NotRequired[dict[str, float]]
     """Of metrics that have one of their own."""
-    correction: Literal["Benjamini-Hochberg", "Holm"]
     environments: list[str]
     """Of base and run."""
     compared: list[ComparedPair]
