@@ -18,7 +18,7 @@ from cli.target import run_folders, summaries
 from cli.target.place import Place
 from matrix.tables.compared_table import compared_table
 from matrix.terms.documents.compared import ComparedPair, ComparedRuns
-from matrix.text.comparisons import describe_compared
+from matrix.text.comparisons import describe_compared, describe_lost
 
 DEFAULT_THRESHOLD = "5%"
 LARGEST_PERCENT = 1000
@@ -64,8 +64,8 @@ def compare(
 
     Cells match by storage, workload, fleet and parameters. For each point you see the medians, their ratio with a 95 %
     interval, and the verdict, corrected for the number of cells. With more than 40 points, those without a difference
-    are only counted, unless you add --all; --json has all. The exit code is 1 when a cell became slower by
-    more than the threshold and by more than chance explains, or when the runs have no cell in common.
+    are only counted, unless you add --all; --json has all. The exit code is 1 when RUN has not measured a cell
+    or point of BASE, or when one became slower by more than the threshold and by more than chance explains.
 
     `baseline:NAME` is the run that you have named by `matrix baseline set NAME RUN`.
 
@@ -93,7 +93,7 @@ def compare(
         # A check that compared nothing must not pass.
         advice = "a matrix that was changed needs a new base: run it, and compare with that"
         raise CommandError("nothing was compared: the two runs have no measured cell in common", advice)
-    if document["regressions"] or (require_verdict and _unjudged(document["compared"])):
+    if document["lost"] or document["regressions"] or (require_verdict and _unjudged(document["compared"])):
         raise typer.Exit(ExitCode.FAILED)
 
 
@@ -137,20 +137,20 @@ def _share(threshold: str) -> float:
 def _show(document: ComparedRuns, *, is_all: bool) -> None:
     console = terminal.stdout()
     console.print(Text.assemble(("Base ", "bold"), document["base"], ("  Run ", "bold"), document["run"]))
+    for lost in document["lost"]:
+        console.print(Text(describe_lost(lost), "bold red"))
     if document["compared"]:
         console.print()
         _show_compared(console, document["compared"], is_all=is_all)
         console.print()
-    for name in document["only_in_base"]:
-        console.print(f"only in {document['base']}: {name}")
     for name in document["only_in_run"]:
         console.print(f"only in {document['run']}: {name}")
     for warning in document["warnings"]:
         console.print(Text.assemble(("Warning: ", "yellow"), warning))
     if document["power"]:
         console.print(document["power"]["words"])
-    is_slower, is_unjudged = bool(document["regressions"]), bool(_unjudged(document["compared"]))
-    style = "bold red" if is_slower else "yellow" if is_unjudged else "green"
+    is_worse, is_unjudged = bool(document["lost"] or document["regressions"]), bool(_unjudged(document["compared"]))
+    style = "bold red" if is_worse else "yellow" if is_unjudged else "green"
     console.print(Text(describe_compared(document), style))
 
 

@@ -23,13 +23,18 @@ def values(center, count=12):
     }
 
 
+# Of a cell that lost instances: what the others had measured so far is kept.
+FAILED = {"state": "failed", "error": {"name": "InstancesLost", "message": "8 of 20 silent"}}
+
+
 @pytest.fixture
 def keep_measured(keep_run):
     """Keep a run whose cells have single values around `center`."""
 
-    def keep(run, center):
-        folder = keep_run(run)
-        for cell in summary_document(run)["cells"]:
+    def keep(run, center, failed=()):
+        cells = [{**cell, **(FAILED if cell["id"] in failed else {})} for cell in summary_document(run)["cells"]]
+        folder = keep_run(run, cells=cells)
+        for cell in cells:
             path = folder / "cells" / cell["id"] / "result.json"
             path.parent.mkdir(parents=True)
             points = [{**point, "samples": values(center)} for point in cell["points"]]
@@ -100,7 +105,21 @@ def test_a_check_that_compares_nothing_does_not_pass(keep_measured, keep_run, ma
 
     assert seen.exit_code == 1
     assert "nothing was compared" in seen.stderr
-    assert "only in base" in seen.stdout
+    assert f"Not measured: {CELLS[0]} (2 points): the run has no such cell" in seen.stdout
+
+
+@pytest.mark.parametrize("center", [1000, 1500])
+def test_a_cell_that_failed_fails_the_check_and_is_named_first(keep_measured, matrix, center):
+    keep_measured("base", 1000)
+    keep_measured("new", center, failed=CELLS[:1])
+
+    seen = matrix("compare", "base", "new")
+
+    assert seen.exit_code == 1
+    words = " ".join(seen.stdout.split())
+    assert words.startswith(f"Base base Run new Not measured: {CELLS[0]} (2 points): failed: InstancesLost: 8 of 20")
+    assert "1 cell not measured of base. Nothing is shown" in words
+    assert matrix("compare", "new", "base").exit_code == (0 if center == 1000 else 1)
 
 
 def test_values_are_read_from_the_bucket_where_nothing_is_mirrored(cloud, matrix):
@@ -200,7 +219,8 @@ def test_the_published_benchmarks_can_be_looked_at_like_any_run(matrix, workdir)
     assert "published-read-throughput" in matrix("runs").output
     beside_itself = matrix("results", "published-yocto", "--published")
     assert (beside_itself.exit_code, "for a run of yours" in beside_itself.stderr) == (2, True)
-    assert matrix("compare", "published-yocto", "published-yocto-2023-08").exit_code == 0
+    compared = matrix("compare", "published-yocto", "published-yocto-2023-08")
+    assert (compared.exit_code, "Not measured: " in compared.stdout) == (1, True)
 
 
 def test_a_measured_run_is_never_overwritten_by_published_figures(keep_run, matrix, workdir):

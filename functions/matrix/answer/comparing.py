@@ -17,13 +17,15 @@ from matrix.terms.documents.compared import (
     ComparedRuns,
     ComparisonDocument,
     ComparisonPower,
+    LostCell,
     PairVerdict,
     RunVerdict,
 )
 from matrix.terms.documents.result import Interval
 from matrix.terms.documents.values import JudgedCell, JudgedPoint, ValuesDocument
 from matrix.terms.findings.replication import LAUNCHED_ONCE, NOT_REPLICATED, describe_shortage
-from matrix.terms.fingerprint import same_fleet, same_point, same_storage
+from matrix.terms.fingerprint import cell_key, same_fleet, same_point, same_storage
+from matrix.terms.grouping import grouped
 from matrix.terms.names import describe_fleet, describe_workload
 from matrix.terms.sentences import EMULATED
 
@@ -126,7 +128,7 @@ def compare(
         "environments": [base["environment"], run["environment"]],
         "compared": [cell.to_document() for cell in compared],
         "power": _power(compared),
-        "only_in_base": [before[key].name for key in before if key not in after],
+        "lost": _lost(base, run, [point for key, point in before.items() if key not in after]),
         "only_in_run": [after[key].name for key in after if key not in before],
         "regressions": sum(cell.is_regression for cell in compared),
         "is_launched_once": _is_launched_once(compared),
@@ -161,6 +163,35 @@ def _refuse_mixture(base: ValuesDocument, run: ValuesDocument) -> None:
         raise NotComparable(f"the storages of {emulated[0]} were emulated, those of {other} were not")
 
 
+def _lost(base: ValuesDocument, run: ValuesDocument, points: Sequence[MeasuredPoint]) -> list[LostCell]:
+    """Return the cells of these points, which only the base has, with what the run says of each."""
+    alike = grouped((_planned_key(cell), cell) for cell in run["cells"])
+    keys = {cell["id"]: _planned_key(cell) for cell in base["cells"]}
+    return [
+        {"cell": cell, "points": labels, "reason": _why_lost(cell, alike.get(keys[cell], []))}
+        for cell, labels in grouped((point.cell, point.label) for point in points).items()
+    ]
+
+
+def _planned_key(cell: JudgedCell) -> str:
+    """The key of a cell, also if only a part of its fleet has run."""
+    fleet = cell["fleet"].copy()
+    fleet.pop("ran", None)
+    return cell_key("", cell["storage"], cell["workload"], fleet)
+
+
+def _why_lost(name: str, alike: Sequence[JudgedCell]) -> str:
+    """Write what the run says of a cell; of several workloads of a kind by its name."""
+    if not alike:
+        return "the run has no such cell"
+    cell = next((cell for cell in alike if cell["id"] == name), alike[0])
+    if cell["state"] != "measured":
+        return f"{cell['state']}: {cell['reason']}"
+    if "ran" in cell["fleet"]:
+        return f"{describe_fleet(cell['fleet'])} ran, which is another experiment"
+    return "the run has no figure of it"
+
+
 def _by_key(*runs: list[tuple[str, MeasuredPoint]]) -> Iterator[dict[str, MeasuredPoint]]:
     """Yield each run's points by their key; if a run has a key twice (an A/A comparison), by cell too."""
     twice = {key for points in runs for key, count in Counter(key for key, _ in points).items() if count > 1}
@@ -176,7 +207,7 @@ def _by_key(*runs: list[tuple[str, MeasuredPoint]]) -> Iterator[dict[str, Measur
 def measured_points(values: ValuesDocument) -> Iterator[tuple[str, MeasuredPoint]]:
     """Each measured point with its key: storage, workload, fleet and parameters, without names."""
     keys = {cell["id"]: json.dumps(cell["storage"], sort_keys=True) for cell in values["cells"]}
-    names = brief_names((keys[cell["id"]], cell["storage"]) for cell in values["cells"])
+    names = brief_names((keys[cell["id"]], cell["storage"]) for cell in values["cells"] if cell["points"])
     for cell in values["cells"]:
         storage, fleet = same_storage(cell["storage"]), same_fleet(cell["fleet"])
         same = json.dumps([storage, fleet], sort_keys=True)
@@ -316,7 +347,8 @@ def comparison_of(base: ValuesDocument, values: ValuesDocument, asked: str) -> C
         return not_compared(values["run"], asked, str(mixed), base["run"])
     points = compared["compared"]
     if not points:
-        return not_compared(values["run"], asked, "the two runs have no cell in common", base["run"])
+        apart = not_compared(values["run"], asked, "the two runs have no cell in common", base["run"])
+        return {**apart, "lost": compared["lost"]}
     count = Counter(point["verdict"] for point in points)
     reasons = Counter(point["reason"] for point in points if point["reason"])
     changed = list(_changed(points))
@@ -324,6 +356,7 @@ def comparison_of(base: ValuesDocument, values: ValuesDocument, asked: str) -> C
     power = compared["power"]
     return {
         **not_compared(values["run"], asked, next(iter(dict(reasons.most_common(1))), None), base["run"]),
+        "lost": compared["lost"],
         "verdict": _verdict(count, len(points)),
         "points": len(points),
         "slower": count["slower"],
@@ -341,7 +374,7 @@ def not_compared(run: str, asked: str, reason: str | None, base: str | None = No
     """Return the document of a run that was compared with nothing, and why."""
     return {
         "schema": SCHEMA, "run": run, "asked": asked, "base": base, "verdict": "not-compared", "reason": reason,
-        "points": 0, "slower": 0, "faster": 0, "unjudged": 0, "regressions": 0, "threshold": THRESHOLD,
+        "lost": [], "points": 0, "slower": 0, "faster": 0, "unjudged": 0, "regressions": 0, "threshold": THRESHOLD,
         "detectable_ratio": None, "noisiest_ratio": None, "changes": [],
     }  # fmt: skip
 

@@ -11,6 +11,7 @@ from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.documents.values import JudgedCell, JudgedPoint, ValuesDocument
 from matrix.terms.fingerprint import same_storage
 from matrix.terms.names import fleet_that_ran, point_labels, primary_metric
+from matrix.terms.sentences import reason_of
 
 SCHEMA = 1
 NONE: Mapping[str, ResultDocument] = MappingProxyType({})
@@ -18,14 +19,15 @@ NONE: Mapping[str, ResultDocument] = MappingProxyType({})
 
 def values_of(summary: SummaryDocument, results: Mapping[str, ResultDocument] = NONE) -> ValuesDocument:
     """Return the values of a run; its cells' `results` supply samples that the summary's own points lack."""
-    cells = [_cell(cell, results.get(cell["id"], cell)) for cell in summary.get("cells", []) if cell.get("points")]
+    cells = [_cell(cell, results.get(cell["id"], cell)) for cell in summary.get("cells", [])]
     return {"schema": SCHEMA, "run": summary["run"], "environment": summary["environment"], "cells": cells}
 
 
 def _cell(cell: ResultDocument, result: ResultDocument) -> JudgedCell:
-    shared = is_shared(cell["storage"])
+    shared, is_measured = is_shared(cell["storage"]), cell["state"] == "measured"
+    measured = (cell["points"] or []) if is_measured else []
     samples = {point["id"]: point.get("samples") for point in result["points"] or []}
-    judged = [(point, *primary) for point in cell["points"] if (primary := primary_metric(point))]
+    judged = [(point, *primary) for point in measured if (primary := primary_metric(point))]
     tables = {
         point["id"]: from_columns(columns, metric, is_shared=shared)
         for point, metric, _ in judged
@@ -38,7 +40,7 @@ def _cell(cell: ResultDocument, result: ResultDocument) -> JudgedCell:
         for table in tables.values()
         for instance, launch in zip(table.instances, table.launch_numbers, strict=False)
     }
-    labels = point_labels(cell["points"])
+    labels = point_labels(measured)
     points: list[JudgedPoint] = [
         {
             "id": point["id"],
@@ -57,6 +59,8 @@ def _cell(cell: ResultDocument, result: ResultDocument) -> JudgedCell:
     ]
     return {
         "id": cell["id"],
+        "state": cell["state"],
+        "reason": None if is_measured else reason_of(cell),
         "storage": cell["storage"],
         # Two runs may call the same storage by other names.
         "storage_label": storage_label(same_storage(cell["storage"])),

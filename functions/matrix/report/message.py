@@ -8,7 +8,7 @@ from matrix.terms.documents.receipt import ReceiptDocument
 from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.quantities import money
 from matrix.terms.sentences import error_text, receipt_sentence, still_there_line
-from matrix.text.comparisons import comparison_lines, describe_comparison_briefly
+from matrix.text.comparisons import comparison_lines, count_lost, describe_comparison_briefly
 from matrix.text.endings import describe_failed, describe_state, shortened
 from matrix.text.headlines import caveats, headline
 
@@ -43,7 +43,8 @@ class Ended:
 def subject(ended: Ended, summary: SummaryDocument | None, comparison: ComparisonDocument | None = None) -> str:
     how = ENDS[ended.status] if summary is None or ended.status != "SUCCEEDED" else summary["status"]
     about_base = f", {describe_comparison_briefly(comparison)}" if comparison else ""
-    return f"Storage Matrix: {ended.run} {how}{about_base}"[:LONGEST_SUBJECT]
+    lost = f"{count_lost(comparison['lost'])}: " if comparison and comparison["lost"] else ""
+    return f"Storage Matrix: {lost}{ended.run} {how}{about_base}"[:LONGEST_SUBJECT]
 
 
 def lines(

@@ -1,6 +1,8 @@
 """The result of a run compared with another run, in words."""
 
-from matrix.terms.documents.compared import ComparedPoint, ComparedRuns, ComparisonDocument
+from collections.abc import Sequence
+
+from matrix.terms.documents.compared import ComparedPoint, ComparedRuns, ComparisonDocument, LostCell
 from matrix.terms.findings.replication import LAUNCHED_ONCE
 from matrix.terms.quantities import count_of
 
@@ -16,8 +18,24 @@ def describe_comparison_briefly(comparison: ComparisonDocument) -> str:
     }[comparison["verdict"]]  # fmt: skip
 
 
+def count_lost(lost: Sequence[LostCell]) -> str:
+    """Write how much of the base was not measured: `2 cells not measured`; empty if nothing is lost."""
+    return f"{count_of(len(lost), 'cell')} not measured" if lost else ""
+
+
+def describe_lost(lost: LostCell) -> str:
+    """Write which cell was not measured, and why."""
+    return f"Not measured: {lost['cell']} ({count_of(len(lost['points']), 'point')}): {lost['reason']}"
+
+
 def comparison_lines(comparison: ComparisonDocument) -> list[str]:
-    """Return the verdict with its evidence, the largest changes and the limits of the intervals, a line each."""
+    """Return what was lost, then the verdict with its evidence, the largest changes and the caveat, a line each."""
+    lost = comparison["lost"]
+    more = [f"and {count_lost(lost[MAX_NAMED:])}"] if lost[MAX_NAMED:] else []
+    return [*map(describe_lost, lost[:MAX_NAMED]), *more, *_verdict_lines(comparison)]
+
+
+def _verdict_lines(comparison: ComparisonDocument) -> list[str]:
     base = _base(comparison)
     points = count_of(comparison["points"], "point")
     undecided = f"; {comparison['unjudged']} cannot be judged" if comparison["unjudged"] else ""
@@ -38,7 +56,12 @@ def comparison_lines(comparison: ComparisonDocument) -> list[str]:
 
 
 def describe_compared(document: ComparedRuns) -> str:
-    """Return the verdict of two runs by the thresholds of `matrix compare`, in a sentence."""
+    """Return what was lost, and the verdict of two runs by the thresholds of `matrix compare`, a sentence each."""
+    lost = count_lost(document["lost"])
+    return f"{lost} of {document['base']}. {_judged(document)}" if lost else _judged(document)
+
+
+def _judged(document: ComparedRuns) -> str:
     points, slower = len(document["compared"]), document["regressions"]
     if not points:
         return "Nothing was compared: the two runs have no measured cell in common."

@@ -163,7 +163,7 @@ def test_the_name_of_a_storage_does_not_matter_but_what_it_is_does():
 
     assert len(compare(run("old", [1]), named, threshold=0.05)["compared"]) == 1
     apart = compare(run("old", [1]), other, threshold=0.05)
-    assert (len(apart["only_in_base"]), len(apart["only_in_run"])) == (1, 1)
+    assert ([each["reason"] for each in apart["lost"]], len(apart["only_in_run"])) == (["the run has no such cell"], 1)
     assert "no cell in common" in apart["warnings"][0]
 
 
@@ -180,7 +180,7 @@ def test_what_a_run_has_twice_is_compared_twice_and_told_apart():
 
     assert sorted(verdicts(found)) == ["no difference shown", "slower"]
     assert len({one["storage"] for one in found["compared"]}) == 2
-    assert found["only_in_base"] == found["only_in_run"] == []
+    assert found["lost"] == found["only_in_run"] == []
 
 
 def test_runs_of_different_places_are_said_not_to_compare():
@@ -216,5 +216,36 @@ def test_half_a_fleet_is_another_experiment_than_the_whole_one():
 
     found = compare(old, new, threshold=0.05)
 
-    assert (found["compared"], len(found["only_in_base"]), len(found["only_in_run"])) == ([], 1, 1)
+    assert (found["compared"], len(found["lost"]), len(found["only_in_run"])) == ([], 1, 1)
+    assert found["lost"][0]["reason"].startswith("6 of 12 × m6i.large ran")
     assert compare(new, new, threshold=0.05)["compared"][0]["fleet"] == "6 of 12 × m6i.large"
+
+
+def fail(summary, number, state="failed"):
+    """Let a cell of a run end without its last instances: what the others have measured is kept."""
+    cell = summary["cells"][number]
+    cell["state"], cell["error"] = state, {"name": "InstancesLost", "message": "8 of 12 instances silent"}
+    return summary
+
+
+@pytest.mark.parametrize("state", ["failed", "skipped"])
+def test_survivors_of_a_cell_that_was_not_measured_are_no_result_but_a_loss(state):
+    found = compare(run("old", [1, 1]), fail(run("new", [1.1, 1]), 0, state), threshold=0.05)
+
+    [lost] = found["lost"]
+    assert (lost["cell"], len(lost["points"])) == ("c1", 1)
+    assert lost["reason"] == f"{state}: InstancesLost: 8 of 12 instances silent"
+    assert [each["run"]["cell"] for each in found["compared"]] == ["c2"]
+
+
+def test_a_cell_and_a_point_that_vanished_are_lost_and_what_the_base_never_had_is_not():
+    old, new = fail(run("old", [1, 1, 1, 1]), 0), run("new", [1, 1, 1, 1])
+    old["cells"][1]["storage"] = {"type": "efs"}
+    new["cells"][3]["points"] = []
+
+    found = compare(old, new, threshold=0.05)
+
+    assert [(each["cell"], each["reason"]) for each in found["lost"]] == [
+        ("c2", "the run has no such cell"), ("c4", "the run has no figure of it"),
+    ]  # fmt: skip
+    assert len(found["only_in_run"]) == 2

@@ -5,6 +5,7 @@ import pytest
 from matrix.answer.comparing import compare, comparison_of
 from matrix.terms.documents.compared import ComparisonDocument
 from matrix.terms.documents.reading import read
+from matrix.text.comparisons import comparison_lines
 
 
 def values(run, *centers, environment="aws", repetitions=3):
@@ -21,7 +22,8 @@ def values(run, *centers, environment="aws", repetitions=3):
         for number, center in enumerate(centers, 1)
     ]  # fmt: skip
     cell = {
-        "id": "ebs.touch", "storage": {"type": "ebs", "volumeType": "gp3", "sizeGiB": 8}, "storage_label": "EBS gp3",
+        "id": "ebs.touch", "state": "measured", "reason": None,
+        "storage": {"type": "ebs", "volumeType": "gp3", "sizeGiB": 8}, "storage_label": "EBS gp3",
         "is_shared": False, "workload": {"type": "touch"}, "fleet": {"instanceType": "m6i.large", "count": 12},
         "is_relaunched": False, "instances": [f"i-{i}" for i in range(12)], "launches": [],
         "repetitions": list(range(repetitions)), "points": points,
@@ -79,3 +81,18 @@ def test_emulated_storages_are_not_compared_with_measured_ones():
     assert seen["verdict"] == "not-compared"
     assert {seen[name] for name in ("points", "slower", "faster", "unjudged", "regressions")} == {0}
     assert seen["reason"]
+
+
+@pytest.mark.parametrize("others", [True, False])
+def test_a_cell_that_was_not_measured_is_told_whatever_the_others_say(others):
+    base, run = values("base", 10.0), values("run", 5.0)
+    [cell], [kept] = base["cells"], run["cells"]
+    gone = {"storage": {"type": "efs"}, "id": "efs.touch"}
+    base["cells"].append({**cell, **gone})
+    run["cells"] = [kept] * others + [{**kept, **gone, "state": "skipped", "reason": "budget", "points": []}]
+
+    seen = comparison_of(base, run, "base")
+
+    assert seen["lost"][-1] == {"cell": "efs.touch", "points": ["threads 1"], "reason": "skipped: budget"}
+    assert seen["verdict"] == ("faster" if others else "not-compared")
+    assert comparison_lines(seen)[0].startswith("Not measured: e")

@@ -3,6 +3,7 @@
 import pytest
 from support.runs_for_reports import build_run
 
+from matrix.answer.comparing import not_compared
 from matrix.answer.costs import Bill
 from matrix.answer.decision import decide
 from matrix.report.message import MAX_LINES, Ended, lines, subject
@@ -101,3 +102,19 @@ def test_a_subject_is_what_sns_takes_of_the_longest_name():
     assert subject(ended("ABORTED"), None) == "Storage Matrix: nightly-1 was stopped"
     assert written.isascii()
     assert len(written) <= 100
+
+
+def test_what_was_not_measured_is_named_first_of_the_subject_also_of_a_long_name():
+    lost = [{"cell": f"c{number}", "points": ["p01"], "reason": "failed: InstancesLost"} for number in range(4)]
+    comparison = not_compared("nightly-1", "base", "no cell in common") | {"lost": lost, "verdict": "faster"}
+    comparison |= {"points": 2, "faster": 1}
+
+    written = subject(ended(run="n" * 80), summary_of(receipt_of(), status="partly failed"), comparison)
+    told = lines(ended(), summary_of(receipt_of()), receipt_of(), comparison)
+
+    assert written.startswith("Storage Matrix: 4 cells not measured: nnn")
+    assert told[2:5] == [
+        "Not measured: c0 (1 point): failed: InstancesLost",
+        "Not measured: c1 (1 point): failed: InstancesLost",
+        "and 2 cells not measured",
+    ]

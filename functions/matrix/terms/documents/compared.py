@@ -32,6 +32,14 @@ class PublishedComparison(TypedDict):
     source: str
 
 
+class LostCell(TypedDict):
+    """A cell of the base that the run has not measured, wholly or at some of its points."""
+
+    cell: str
+    points: list[str]
+    reason: str
+
+
 RunVerdict: TypeAlias = Literal["slower", "faster", "both", "no-difference", "cannot-tell", "not-compared"]
 
 
@@ -65,6 +73,8 @@ class ComparisonDocument(TypedDict):
     """`both`: some points became slower, others faster."""
     reason: str | None
     """Why nothing was compared, or why most of the points that cannot be judged cannot."""
+    lost: list[LostCell]
+    """What the base has measured and the run has not."""
     points: int
     slower: int
     faster: int
@@ -172,7 +182,8 @@ class ComparedRuns(TypedDict):
     """Points that need attention come first."""
     power: ComparisonPower | None
     """None where nothing could be tested."""
-    only_in_base: list[str]
+    lost: list[LostCell]
+    """What the base has measured and the run has not."""
     only_in_run: list[str]
     regressions: int
     is_launched_once: bool

@@ -28,9 +28,13 @@ class JudgedPoint(TypedDict):
 
 
 class JudgedCell(TypedDict):
-    """One cell that has figures."""
+    """One cell of a run."""
 
     id: str
+    state: str
+    """measured, failed or skipped."""
+    reason: str | None
+    """Why it was not measured."""
     storage: Part
     storage_label: str
     """As it is called in sentences."""
@@ -45,6 +49,7 @@ class JudgedCell(TypedDict):
     """In which launch each of these was, where there were several; else empty."""
     repetitions: list[int]
     points: list[JudgedPoint]
+    """None of a cell that was not measured: what survived a failure is no sample of the fleet."""
 
 
 class ValuesDocument(TypedDict):
@@ -54,7 +59,6 @@ class ValuesDocument(TypedDict):
     run: str
     environment: str
     cells: list[JudgedCell]
-    """Points with figures, with or without single values."""
 
 
 def wrong_shape(document: ValuesDocument) -> str:
