@@ -31,7 +31,7 @@ GROUPS = {
     ),
     "Compare": (
         "matrix compare baseline:nightly latest --threshold 10%",
-        ("compare", "baseline", "history"),
+        ("compare", "history"),
     ),
     "Clean up": ("matrix reap --dry-run --stack storage-matrix", ("reap",)),
     "Develop": ("matrix local up", ("local", "schema", "completion")),

@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from cli.inputs import completing, options
+from cli.inputs import baseline_options, completing, options
 from cli.messages import terminal
 from cli.messages.errors import CommandError, ExitCode, UnknownRun
 from cli.tables import rich_tables
@@ -30,19 +30,19 @@ MAX_REASONS = 5
 
 def compare(
     base: Annotated[
-        str,
+        str | None,
         typer.Argument(
             metavar="BASE", help="The run to compare with, or `baseline:NAME`.", autocompletion=completing.compared
         ),
-    ],
+    ] = None,
     run: Annotated[
-        str,
+        str | None,
         typer.Argument(
             metavar="RUN",
-            help="The run that is judged, `baseline:NAME`, or `latest`: the newest of BASE's matrix.",
+            help="The run that is judged, `baseline:NAME`, or `latest` (default): the newest of BASE's matrix.",
             autocompletion=completing.compared,
         ),
-    ] = summaries.LATEST,
+    ] = None,
     threshold: Annotated[
         list[str] | None,
         typer.Option(
@@ -55,6 +55,9 @@ def compare(
     require_verdict: Annotated[
         bool, typer.Option("--require-verdict", help="Also end with 1 if too little was measured to judge a point.")
     ] = False,
+    set_baseline: baseline_options.SetBaseline = None,
+    list_baselines: baseline_options.ListBaselines = False,
+    delete_baseline: baseline_options.DeleteBaseline = None,
     local: options.Local = False,
     stack: options.Stack = None,
     region: options.Region = None,
@@ -67,12 +70,23 @@ def compare(
     are only counted, unless you add --all; --json has all. The exit code is 1 when RUN has not measured a cell
     or point of BASE, or when one became slower by more than the threshold and by more than chance explains.
 
-    `baseline:NAME` is the run that you have named by `matrix baseline set NAME RUN`.
+    `baseline:NAME` is the run that --set-baseline has named so, in the stack's results bucket, or for runs of this
+    machine in .local/baselines/.
 
     Example: matrix compare baseline:nightly latest --threshold 10%
     """
+    place = Place(local, stack, region)
+    asked = baseline_options.Asked(set_baseline, list_baselines, delete_baseline)
+    if asked.options:
+        if threshold or all_ or require_verdict:
+            rule, advice = f"{asked.options[0]} compares nothing", "leave out --threshold, --all and --require-verdict"
+            raise CommandError(rule, advice, ExitCode.BAD_INPUT)
+        asked.answer([each for each in (base, run) if each is not None], place, as_json=as_json)
+        return
+    if base is None:
+        raise CommandError("BASE is missing, the run to compare with", "`matrix runs` lists them", ExitCode.BAD_INPUT)
     share, shares = _shares(threshold or [])
-    both = _both(base, run, Place(local, stack, region))
+    both = _both(base, summaries.LATEST if run is None else run, place)
     # numpy takes a tenth of a second to import, so `matrix --help` must not import it.
     from matrix.answer import comparing
 

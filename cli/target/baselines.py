@@ -12,6 +12,8 @@ from cli.target.run_folders import RunStore
 from matrix.terms.documents.compared import BaselineDocument
 from matrix.terms.keys import BASELINE_PREFIX, baseline_key
 
+SETTING = "`matrix compare RUN --set-baseline {name}`"
+
 
 def put(store: RunStore, name: str, run: str, matrix: str) -> BaselineDocument | None:
     """Let a baseline name this run; return its former document, None if the baseline is new."""
@@ -45,7 +47,7 @@ def delete(store: RunStore, name: str) -> None:
 def unknown(store: RunStore, name: str) -> UnknownRun:
     """Return the error for a baseline that does not exist."""
     names = store.baselines()
-    listed = f"baselines that exist: {', '.join(names)}" if names else "there is none: `matrix baseline set NAME RUN`"
+    listed = f"baselines that exist: {', '.join(names)}" if names else f"there is none: {SETTING.format(name='NAME')}"
     near = known_runs.meant(name, names)
     return UnknownRun(f"{store.name} has no baseline {name}", " ".join(filter(None, [near, listed])))
 
@@ -64,5 +66,5 @@ def _read(store: RunStore, name: str) -> BaselineDocument | None:
     body = store.baseline(name) if name in store.baselines() else None
     if body is None:
         return None
-    key, advice = baseline_key(name), f"set it again: `matrix baseline set {name} RUN`"
+    key, advice = baseline_key(name), f"set it again: {SETTING.format(name=name)}"
     return cast("BaselineDocument", parsed(body, key, f"{key} of {store.name}", advice))

@@ -158,7 +158,10 @@ def test_a_run_is_compared_with_what_its_matrix_names_and_without_a_name_with_no
 @pytest.mark.parametrize(
     ("asked", "reason"),
     [
-        ("baseline:gone", "there is no baseline gone (there is: good); set it by matrix baseline set gone r1"),
+        (
+            "baseline:gone",
+            "there is no baseline gone (there is: good); set it by matrix compare r1 --set-baseline gone",
+        ),
         ("baseline:good", "it is this run itself"),
         ("never", "the run never has no summary.values.json: it was not analysed"),
     ],

@@ -152,7 +152,7 @@ def test_a_run_beside_a_baseline_that_is_not_there_is_measured_and_says_how_to_s
     text = inbox.told("beside-nothing")
 
     assert "Not compared with baseline:release: there is no baseline release" in text
-    assert "matrix baseline set release beside-nothing" in text
+    assert "matrix compare beside-nothing --set-baseline release" in text
 
 
 def test_a_run_is_compared_with_the_baseline_of_the_bucket_and_says_what_would_have_been_found(

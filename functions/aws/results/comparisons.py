@@ -18,7 +18,9 @@ def compared(summary: SummaryDocument, results: dict[str, ResultDocument], asked
         baseline = bucket.read(baseline_key(name), BaselineDocument)
         if baseline is None:
             known = ", ".join(bucket.folders(BASELINES)) or "none"
-            reason = f"there is no baseline {name} (there is: {known}); set it by matrix baseline set {name} {run}"
+            reason = (
+                f"there is no baseline {name} (there is: {known}); set it by matrix compare {run} --set-baseline {name}"
+            )
             return not_compared(run, asked, reason)
         base = baseline["run"]
     if base == run:
