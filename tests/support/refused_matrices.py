@@ -29,6 +29,7 @@ from support.matrices import (
 )
 
 Document = dict[str, Any]
+Row = tuple[Document, str, str]
 GP2 = {"type": "ebs", "volumeType": "gp2", "sizeGiB": 100}
 GP3 = {"type": "ebs", "volumeType": "gp3", "sizeGiB": 100}
 IO1 = {"type": "ebs", "volumeType": "io1", "sizeGiB": 100}
@@ -75,15 +76,23 @@ SNAPSHOT = {"snapshotId": "snap-0123456789abcdef0"}
 NEW_FILES = {"type": "fio", "rw": "write", "bs": "256k", "size": "1g", "create_on_open": 1, "fallocate": "none"}
 LOOKS = METADATA | {"phases": ["stat", "open-read", "list"]}
 ANY_BYTE = {"access": "random", "offsets": "bytes", "caching": "cached"}
-NVME = [FLEET | {"instanceType": "m6id.large"}]
 
 
 def without(document: Document, field: str) -> Document:
     return {key: value for key, value in document.items() if key != field}
 
 
-def fleet(**changes: Any) -> list[Document]:
-    return [FLEET | changes]
+def row(path: str, code: str, **changes: Any) -> Row:
+    """What is changed of the smallest matrix; a field of a fleet is one of its fleet."""
+    of_fleet = {
+        name: changes.pop(name)
+        for name in ("instanceType", "count", "placement", "quorum", "bandwidthWeighting")
+        if name in changes
+    }
+    if of_fleet:
+        changes["fleet"] = [FLEET | of_fleet]
+    alone = {name: [changes[name]] for name in ("storage", "workload") if isinstance(changes.get(name), dict)}
+    return changes | alone, path, code
 
 
 # Each alone with a workload that all file systems can do: (storage, field, code).
@@ -483,19 +492,16 @@ ON_MOUNTPOINT = [
 ]
 
 
-def _on(storage: Document, rows: list[tuple[Document, str, str]]) -> list[tuple[Document, str, str]]:
-    return [
-        ({"storage": [storage], "workload": [workload]}, f"workload[0].{field}", code) for workload, field, code in rows
-    ]
+def _on(storage: Document, rows: list[Row]) -> list[Row]:
+    return [row(f"workload[0].{field}", code, storage=storage, workload=workload) for workload, field, code in rows]
 
 
-ALONE = {"storage": [VOLUME], "fleet": fleet()}
 FIO_READ = FIO | {"rw": "randread"}
 SHARED_SECTIONS = {"type": "fio", "data": "shared", "jobFile": "[global]\nsize=1m\n[a]\nrw=read\n[b]\nrw=write\n"}
-NEEDS_SHARED = {"workload": [READ | {"shift": [0, 1]}]}
+SHIFTED = READ | {"shift": [0, 1]}
 # (changes of the smallest matrix, path, code).
-REFUSED: list[tuple[Document, str, str]] = [
-    *[({"storage": [storage]}, f"storage[0].{field}", code) for storage, field, code in STORAGES],
+REFUSED: list[Row] = [
+    *[row(f"storage[0].{field}", code, storage=storage) for storage, field, code in STORAGES],
     *_on(EBS, WORKLOADS),
     *_on(EBS, [(FIO | {name: value}, name, code) for name, value, code in FIO_OPTIONS]),
     *_on(EBS, [({"type": "fio", "jobFile": text}, path, code) for text, path, code in FIO_JOB_FILES]),
@@ -504,69 +510,64 @@ REFUSED: list[tuple[Document, str, str]] = [
     *_on(BY_COMMAND, OF_COMMANDS_ON_S3),
     *_on(MOUNTPOINT, ON_MOUNTPOINT),
     # Which storage can do what.
-    ({"storage": [EBS, S3], "workload": [READ, TOUCH]}, "workload", "storage-is-for-the-workload"),
-    ({"storage": [BY_COMMAND], "workload": [READ]}, "workload", "storage-is-for-the-workload"),
-    ({"storage": [S3], "workload": [COMMAND]}, "workload", "storage-is-for-the-workload"),
-    ({"storage": [S3 | {"client": "crt"}], "workload": [OBJECTS]}, "workload", "storage-is-for-the-workload"),
-    ({"storage": [FILE_SERVER], "workload": [TOUCH]}, "workload", "storage-is-for-the-workload"),
-    ({"storage": [{"type": "s3-express"}], "workload": [TOUCH]}, "workload", "storage-is-for-the-workload"),
-    ({"storage": [EFS], "workload": [OBJECTS]}, "workload", "requests-are-for-objects"),
-    ({"storage": [EBS], "workload": [READER]}, "workload[0].objectSize", "objects-are-in-a-bucket"),
-    ({"storage": [THEIRS], "workload": [READER]}, "workload[0].objectSize", "objects-are-in-a-bucket"),
-    ({"storage": [EFS], "workload": [FIO | {"device": True}]}, "workload[0].device", "device-is-an-empty-disk"),
-    (
-        {"storage": [INSTANCE_STORE], "workload": [FIO | {"device": True}], "fleet": NVME},
+    row("workload", "storage-is-for-the-workload", storage=[EBS, S3], workload=[READ, TOUCH]),
+    row("workload", "storage-is-for-the-workload", storage=BY_COMMAND, workload=READ),
+    row("workload", "storage-is-for-the-workload", storage=S3, workload=COMMAND),
+    row("workload", "storage-is-for-the-workload", storage=S3 | {"client": "crt"}, workload=OBJECTS),
+    row("workload", "storage-is-for-the-workload", storage=FILE_SERVER, workload=TOUCH),
+    row("workload", "storage-is-for-the-workload", storage={"type": "s3-express"}, workload=TOUCH),
+    row("workload", "requests-are-for-objects", storage=EFS, workload=OBJECTS),
+    row("workload[0].objectSize", "objects-are-in-a-bucket", storage=EBS, workload=READER),
+    row("workload[0].objectSize", "objects-are-in-a-bucket", storage=THEIRS, workload=READER),
+    row("workload[0].device", "device-is-an-empty-disk", storage=EFS, workload=FIO | {"device": True}),
+    row(
         "workload[0].device",
         "device-is-an-empty-disk",
+        storage=INSTANCE_STORE,
+        workload=FIO | {"device": True},
+        instanceType="m6id.large",
     ),
-    (
-        {"storage": [EBS | SNAPSHOT], "workload": [FIO | {"device": True}]},
-        "workload[0].device",
-        "device-is-an-empty-disk",
-    ),
-    (
-        {"workload": [FIO | {"device": True, "nrfiles": 2}]},
-        "workload[0].nrfiles",
-        "a-device-has-no-files",
-    ),
-    ({"storage": [EBS, INSTANCE_STORE]}, "fleet[0].instanceType", "instance-type-can-use-the-storage"),
-    (
-        {"storage": [S3 | {"client": "crt"}], "workload": [READ], "image": {"os": "ubuntu-22.04"}},
+    row("workload[0].device", "device-is-an-empty-disk", storage=EBS | SNAPSHOT, workload=FIO | {"device": True}),
+    row("workload[0].nrfiles", "a-device-has-no-files", workload=FIO | {"device": True, "nrfiles": 2}),
+    row("fleet[0].instanceType", "instance-type-can-use-the-storage", storage=[EBS, INSTANCE_STORE]),
+    row(
         "image.os",
         "image-has-what-is-needed",
+        storage=S3 | {"client": "crt"},
+        workload=READ,
+        image={"os": "ubuntu-22.04"},
     ),
-    ({"storage": [LUSTRE], "image": {"os": "ubuntu-22.04"}}, "image.os", "image-has-what-is-needed"),
-    ({"storage": [S3_FILES], "image": {"os": "ubuntu-22.04"}}, "image.os", "image-has-what-is-needed"),
-    (
-        {"storage": [EFS], "workload": [YOCTO | {"container": "storage-matrix/build"}]},
+    row("image.os", "image-has-what-is-needed", storage=LUSTRE, image={"os": "ubuntu-22.04"}),
+    row("image.os", "image-has-what-is-needed", storage=S3_FILES, image={"os": "ubuntu-22.04"}),
+    row(
         "image.dockerfile",
         "image-has-what-is-needed",
+        storage=EFS,
+        workload=YOCTO | {"container": "storage-matrix/build"},
     ),
     # Fleets.
-    ({"fleet": [FLEET | {"bandwidthWeighting": "ebs-1"}]}, "fleet[0].bandwidthWeighting", "bandwidth-can-be-weighted"),
-    (
-        {"storage": [EFS | {"deployment": "oneZone"}], "fleet": fleet(placement="spread")},
+    row("fleet[0].bandwidthWeighting", "bandwidth-can-be-weighted", bandwidthWeighting="ebs-1"),
+    row(
         "fleet.placement",
         "instances-reach-the-storages-zone",
+        storage=EFS | {"deployment": "oneZone"},
+        placement="spread",
     ),
-    (
-        {"storage": [EFS | {"deployment": "oneZone"}], "fleet": fleet(placement=[1, 1])},
+    row(
         "fleet.placement",
         "instances-reach-the-storages-zone",
+        storage=EFS | {"deployment": "oneZone"},
+        placement=[1, 1],
     ),
-    (NEEDS_SHARED | {"storage": [EBS], "fleet": fleet(count=2)}, "workload[0].shift", "neighbours-can-be-read"),
-    (NEEDS_SHARED | {"storage": [EFS]}, "workload[0].shift", "neighbours-can-be-read"),
+    row("workload[0].shift", "neighbours-can-be-read", workload=SHIFTED, storage=EBS, count=2),
+    row("workload[0].shift", "neighbours-can-be-read", workload=SHIFTED, storage=EFS),
     *[
-        ({"workload": [reads | {"data": ["own", "shared"]}], "storage": [storage]}, "workload[0].data", code)
+        row("workload[0].data", code, workload=reads | {"data": ["own", "shared"]}, storage=storage)
         for reads in (READ, FIO_READ)
         for storage, code in ((EBS, "neighbours-can-be-read"), (MOUNTPOINT, "storage-has-the-abilities"))
     ],
     *[
-        (
-            {"workload": [FIO_READ | {"data": "shared"} | changes], "storage": [storage], "fleet": fleet(count=2)},
-            f"workload[0].{path}",
-            code,
-        )
+        row(f"workload[0].{path}", code, workload=FIO_READ | {"data": "shared"} | changes, storage=storage, count=2)
         for storage, changes, path, code in (
             (EFS, {"rw": ["read", "randrw"]}, "rw", "shared-files-are-only-read"),
             (EFS, {"filesize": "1m-2m"}, "filesize", "shared-files-are-only-read"),
@@ -575,217 +576,179 @@ REFUSED: list[tuple[Document, str, str]] = [
             (EFS, {"data": "shard"}, "data", "literal-error"),
         )
     ],
-    (
-        {"workload": [SHARED_SECTIONS], "storage": [EFS], "fleet": fleet(count=2)},
-        "workload[0].jobFile.b.rw",
-        "shared-files-are-only-read",
-    ),
-    (
-        {"workload": [READ | {"data": "shared", "shift": 1}], "storage": [EFS], "fleet": fleet(count=2)},
+    row("workload[0].jobFile.b.rw", "shared-files-are-only-read", workload=SHARED_SECTIONS, storage=EFS, count=2),
+    row(
         "workload[0].shift",
         "shared-data-are-no-neighbours",
+        workload=READ | {"data": "shared", "shift": 1},
+        storage=EFS,
+        count=2,
     ),
-    (
-        NEEDS_SHARED | {"storage": [EFS], "fleet": fleet(count=4, quorum=0.5)},
-        "workload[0].shift",
-        "neighbours-can-be-read",
-    ),
-    (
-        NEEDS_SHARED | {"storage": [FSX | {"fileSystems": 2}], "fleet": fleet(count=4)},
-        "workload[0].shift",
-        "neighbours-can-be-read",
-    ),
+    row("workload[0].shift", "neighbours-can-be-read", workload=SHIFTED, storage=EFS, count=4, quorum=0.5),
+    row("workload[0].shift", "neighbours-can-be-read", workload=SHIFTED, storage=FSX | {"fileSystems": 2}, count=4),
     *[
-        (
-            {"storage": [FSX | {"fileSystems": 2}], "fleet": fleet(count=4, placement=placement)},
+        row(
             "fleet[0].placement",
             "several-file-systems-are-used-alike",
+            storage=FSX | {"fileSystems": 2},
+            count=4,
+            placement=placement,
         )
         for placement in ([1, 1, 1], [2, 1], "same-az", "spread")
     ],
-    (
-        {
-            "storage": [FSX | {"fileSystems": 2}],
-            "fleet": fleet(count=4),
-            "workload": [METADATA | {"directories": "fleet"}],
-        },
+    row(
         "workload[0].directories",
         "several-file-systems-are-used-alike",
+        storage=FSX | {"fileSystems": 2},
+        count=4,
+        workload=METADATA | {"directories": "fleet"},
     ),
-    (
-        {
-            "storage": [FILE_SERVER],
-            "fleet": fleet(count=200),
-            "workload": [READ | {"access": "random", "records": 12_800, "threads": 32}],
-        },
+    # 200 * 32 of 4,000
+    row(
         "workload[0].threads",
-        "server-takes-the-readers",  # 200 * 32 of 4,000
+        "server-takes-the-readers",
+        storage=FILE_SERVER,
+        count=200,
+        workload=READ | {"access": "random", "records": 12_800, "threads": 32},
     ),
-    (
-        {
-            "storage": [FILE_SERVER],
-            "workload": [
-                READ | {"access": "random", "records": 10_000, "recordsPerRequest": 2_000, "dataSize": "1GiB"}
-            ],
-        },
+    row(
         "workload[0].recordsPerRequest",
         "server-takes-the-readers",
+        storage=FILE_SERVER,
+        workload=READ | {"access": "random", "records": 10_000, "recordsPerRequest": 2_000, "dataSize": "1GiB"},
     ),
-    (
-        {"storage": [FILE_SERVER], "workload": [READ | {"records": 16_384, "pagesPerRequest": 2_048}]},
+    row(
         "workload[0].pagesPerRequest",
         "server-takes-the-readers",
+        storage=FILE_SERVER,
+        workload=READ | {"records": 16_384, "pagesPerRequest": 2_048},
     ),
     # Room: 16 jobs of 1 GiB on 10 GiB; of each of 1,000 instances 100 MiB; 95 GB of a Yocto build.
-    (
-        {"storage": [EBS | {"sizeGiB": 10}], "workload": [FIO | {"numjobs": 16}]},
-        "workload[0].size",
-        "data-fits-on-the-storage",
-    ),
-    (
-        {
-            "storage": [FSX | {"storageCapacityGiB": 64, "throughputCapacityMBps": 64, "iops": 192}],
-            "workload": [DD | {"dataSize": "100MiB"}],
-            "fleet": fleet(count=1000),
-        },
+    row("workload[0].size", "data-fits-on-the-storage", storage=EBS | {"sizeGiB": 10}, workload=FIO | {"numjobs": 16}),
+    row(
         "workload[0].dataSize",
         "data-fits-on-the-storage",
+        storage=FSX | {"storageCapacityGiB": 64, "throughputCapacityMBps": 64, "iops": 192},
+        workload=DD | {"dataSize": "100MiB"},
+        count=1000,
     ),
-    ({"storage": [EBS | {"sizeGiB": 80}], "workload": [YOCTO]}, "workload[0].image", "data-fits-on-the-storage"),
-    (
-        {"storage": [EBS | {"sizeGiB": 10}], "workload": [READ | {"dataSize": "20GiB"}]},
+    row("workload[0].image", "data-fits-on-the-storage", storage=EBS | {"sizeGiB": 80}, workload=YOCTO),
+    row(
         "workload[0].dataSize",
         "data-fits-on-the-storage",
+        storage=EBS | {"sizeGiB": 10},
+        workload=READ | {"dataSize": "20GiB"},
     ),
-    (
-        {  # i4i.large: one disk of 468 GB, 436 GiB
-            "storage": [INSTANCE_STORE],
-            "workload": [DD | {"dataSize": "440GiB"}],
-            "fleet": fleet(instanceType="i4i.large", count=9),
-        },
+    # i4i.large: one disk of 468 GB, 436 GiB
+    row(
         "workload[0].dataSize",
         "data-fits-on-the-storage",
+        storage=INSTANCE_STORE,
+        workload=DD | {"dataSize": "440GiB"},
+        instanceType="i4i.large",
+        count=9,
     ),
-    (
-        {"storage": [EFS], "workload": [BUILD | {"build": f"make {x}", "populate": f"fetch {x}"} for x in "ab"]},
+    row(
         "workload",
         "file-systems-are-filled-once",
+        storage=EFS,
+        workload=[BUILD | {"build": f"make {x}", "populate": f"fetch {x}"} for x in "ab"],
     ),
-    (
-        {
-            "storage": [EFS],
-            "fleet": fleet(instanceType=["m6i.large", "c5.large", "m5.large"], count=list(range(1, 101))),
-        },
+    row(
         "fleet",
         "history-has-room-for-the-cells",
+        storage=EFS,
+        instanceType=["m6i.large", "c5.large", "m5.large"],
+        count=list(range(1, 101)),
     ),
     # Storages that exist.
-    (
-        {"storage": [EXISTING], "emulate": True},
-        "storage[0].fileSystemId",
-        "existing-storages-come-to-no-harm",
-    ),
-    (
-        {"storage": [EXISTING], "workload": [YOCTO]},
-        "workload[0].type",
-        "existing-storages-keep-no-cache",
-    ),
-    (
-        {"storage": [EXISTING, EXISTING | {"tls": True}], "maxConcurrentFileSystems": 2},
+    row("storage[0].fileSystemId", "existing-storages-come-to-no-harm", storage=EXISTING, emulate=True),
+    row("workload[0].type", "existing-storages-keep-no-cache", storage=EXISTING, workload=YOCTO),
+    row(
         "storage[1].fileSystemId",
         "existing-storages-come-to-no-harm",
+        storage=[EXISTING, EXISTING | {"tls": True}],
+        maxConcurrentFileSystems=2,
     ),
-    (
-        {
-            "storage": [NFS, NFS | {"options": "hard,ro"}],
-            "exclude": [{"storage": {"options": "hard,ro"}, "workload": {"type": "touch"}}],
-            "workload": [TOUCH, LOCALLY],
-            "maxConcurrentFileSystems": 2,
-        },
+    row(
         "storage[1].source",
         "existing-storages-come-to-no-harm",
+        storage=[NFS, NFS | {"options": "hard,ro"}],
+        exclude=[{"storage": {"options": "hard,ro"}, "workload": {"type": "touch"}}],
+        workload=[TOUCH, LOCALLY],
+        maxConcurrentFileSystems=2,
     ),
-    (ALONE, "workload[0].type", "read-only-storages-are-only-read"),
-    (ALONE | {"workload": [COMMAND]}, "workload[0].type", "read-only-storages-are-only-read"),
-    (ALONE | {"workload": [LOCALLY], "fleet": fleet(count=2)}, "fleet[0].count", "existing-storages-take-the-fleet"),
-    (
-        ALONE | {"storage": [VOLUME, VOLUME | {"name": "b"}], "workload": [LOCALLY], "maxConcurrentFileSystems": 2},
+    row("workload[0].type", "read-only-storages-are-only-read", storage=VOLUME),
+    row("workload[0].type", "read-only-storages-are-only-read", storage=VOLUME, workload=COMMAND),
+    row("fleet[0].count", "existing-storages-take-the-fleet", storage=VOLUME, workload=LOCALLY, count=2),
+    row(
         "storage[1].volumeId",
         "existing-storages-come-to-no-harm",
+        storage=[VOLUME, VOLUME | {"name": "b"}],
+        workload=LOCALLY,
+        maxConcurrentFileSystems=2,
     ),
-    (
-        ALONE | {"storage": [VOLUME | {"raid0": 2}], "workload": [LOCALLY]},
-        "storage[0].raid0",
-        "what-exists-is-one-volume",
-    ),
-    (
-        ALONE | {"storage": [VOLUME | SNAPSHOT], "workload": [LOCALLY]},
-        "storage[0].snapshotId",
-        "what-exists-is-one-volume",
-    ),
-    (
-        ALONE
-        | {"storage": [VOLUME | {"mayWrite": True}], "workload": [FIO | {"device": True, "size": "1G", "bs": "4k"}]},
+    row("storage[0].raid0", "what-exists-is-one-volume", storage=VOLUME | {"raid0": 2}, workload=LOCALLY),
+    row("storage[0].snapshotId", "what-exists-is-one-volume", storage=VOLUME | SNAPSHOT, workload=LOCALLY),
+    row(
         "workload[0].device",
         "device-is-an-empty-disk",
+        storage=VOLUME | {"mayWrite": True},
+        workload=FIO | {"device": True, "size": "1G", "bs": "4k"},
     ),
-    ({"storage": [IN_ONE_ZONE], "workload": [READ]}, "workload[0].type", "read-only-storages-are-only-read"),
-    ({"storage": [NFS | {"options": "hard,ro"}]}, "workload[0].type", "read-only-storages-are-only-read"),
-    (
-        {"storage": [without(IN_ONE_ZONE, "prefix")], "workload": [LOCALLY]},
-        "storage[0].prefix",
-        "what-exists-is-named-whole",
-    ),
-    (
-        {"storage": [IN_ONE_ZONE | {"storageClass": "EXPRESS_ONEZONE"}], "workload": [LOCALLY]},
+    row("workload[0].type", "read-only-storages-are-only-read", storage=IN_ONE_ZONE, workload=READ),
+    row("workload[0].type", "read-only-storages-are-only-read", storage=NFS | {"options": "hard,ro"}),
+    row("storage[0].prefix", "what-exists-is-named-whole", storage=without(IN_ONE_ZONE, "prefix"), workload=LOCALLY),
+    row(
         "storage[0].storageClass",
         "what-exists-is-named-whole",
+        storage=IN_ONE_ZONE | {"storageClass": "EXPRESS_ONEZONE"},
+        workload=LOCALLY,
     ),
-    (
-        {"storage": [IN_ONE_ZONE | {"incrementalUpload": True}], "workload": [LOCALLY]},
+    row(
         "storage[0].incrementalUpload",
         "uploads-are-incremental-where-objects-grow",
+        storage=IN_ONE_ZONE | {"incrementalUpload": True},
+        workload=LOCALLY,
     ),
-    (
-        {"storage": [without(THEIRS, "prefix")], "workload": [COMMAND]},
+    row(
         "storage[0].prefix",
         "what-exists-is-named-whole-and-read-by-commands",
+        storage=without(THEIRS, "prefix"),
+        workload=COMMAND,
     ),
-    (
-        {"storage": [without(THEIRS, "bucket")], "workload": [COMMAND]},
+    row(
         "storage[0].bucket",
         "what-exists-is-named-whole-and-read-by-commands",
+        storage=without(THEIRS, "bucket"),
+        workload=COMMAND,
     ),
-    (
-        {"storage": [THEIRS | {"client": "crt"}], "workload": [READ]},
+    row(
         "storage[0].client",
         "what-exists-is-named-whole-and-read-by-commands",
+        storage=THEIRS | {"client": "crt"},
+        workload=READ,
     ),
-    ({"storage": [THEIRS | {"prefix": "a/*"}], "workload": [COMMAND]}, "storage[0].prefix", "string-pattern-mismatch"),
-    (
-        {"storage": [THEIRS | {"bucket": "Theirs"}], "workload": [COMMAND]},
-        "storage[0].bucket",
-        "string-pattern-mismatch",
-    ),
-    (
-        {"storage": [THEIRS | {"bucket": "tables--use1-az4--x-s3"}], "workload": [COMMAND]},
+    row("storage[0].prefix", "string-pattern-mismatch", storage=THEIRS | {"prefix": "a/*"}, workload=COMMAND),
+    row("storage[0].bucket", "string-pattern-mismatch", storage=THEIRS | {"bucket": "Theirs"}, workload=COMMAND),
+    row(
         "storage[0].bucket",
         "no-directory-bucket",
+        storage=THEIRS | {"bucket": "tables--use1-az4--x-s3"},
+        workload=COMMAND,
     ),
     # Emulation.
-    ({"emulate": True, "storage": [S3], "workload": [READ]}, "storage[0].type", "storages-can-be-emulated"),
-    ({"emulate": True, "storage": [MOUNTPOINT]}, "storage[0].type", "storages-can-be-emulated"),
-    ({"emulate": True, "workload": [FIO]}, "workload[0].type", "storages-can-be-emulated"),
-    ({"emulate": True, "workload": [DD]}, "workload[0].tool", "storages-can-be-emulated"),
-    (
-        {"emulate": True, "workload": [TOUCH | {"tool": ["engine", "parallel"]}]},
-        "workload[0].tool",
-        "storages-can-be-emulated",
+    row("storage[0].type", "storages-can-be-emulated", emulate=True, storage=S3, workload=READ),
+    row("storage[0].type", "storages-can-be-emulated", emulate=True, storage=MOUNTPOINT),
+    row("workload[0].type", "storages-can-be-emulated", emulate=True, workload=FIO),
+    row("workload[0].tool", "storages-can-be-emulated", emulate=True, workload=DD),
+    row(
+        "workload[0].tool", "storages-can-be-emulated", emulate=True, workload=TOUCH | {"tool": ["engine", "parallel"]}
     ),
-    ({"emulate": {"b": {"noise": 0.1}}, "storage": [FSX | {"name": "a"}]}, "emulate.b", "storages-can-be-emulated"),
+    row("emulate.b", "storages-can-be-emulated", emulate={"b": {"noise": 0.1}}, storage=FSX | {"name": "a"}),
     # Objectives.
     *[
-        ({"objective": objective}, path, "objective-can-be-judged")
+        row(path, "objective-can-be-judged", objective=objective)
         for objective, path in (
             ({"metric": "speed", "atMost": 1}, "objective.metric"),
             ({"metric": "iops", "atLeast": 1}, "objective.metric"),
@@ -797,27 +760,19 @@ REFUSED: list[tuple[Document, str, str]] = [
             ({"metric": "mb_per_s", "atLeast": 5}, "objective.metric"),
         )
     ],
-    (
-        {"objective": {"metric": "files_per_s", "atLeast": 1, "percentile": 101}},
-        "objective.percentile",
-        "less-than-equal",
+    row(
+        "objective.percentile", "less-than-equal", objective={"metric": "files_per_s", "atLeast": 1, "percentile": 101}
     ),
-    (
-        {
-            "workload": [COMMAND | {"metrics": {"tps": TPS}, "primaryMetric": "tps"}],
-            "objective": {"metric": "tps", "atMost": 5},
-        },
+    row(
         "objective.atMost",
         "objective-can-be-judged",
+        workload=COMMAND | {"metrics": {"tps": TPS}, "primaryMetric": "tps"},
+        objective={"metric": "tps", "atMost": 5},
     ),
-    (
-        {
-            "workload": [
-                COMMAND | {"name": name, "metrics": {"tps": TPS | {"better": name}}} for name in ("higher", "lower")
-            ]
-        },
+    row(
         "workload[1].metrics.tps",
         "metrics-mean-the-same",
+        workload=[COMMAND | {"name": name, "metrics": {"tps": TPS | {"better": name}}} for name in ("higher", "lower")],
     ),
     # Settings and axes.
     *[
@@ -842,54 +797,52 @@ REFUSED: list[tuple[Document, str, str]] = [
             ("colour", "red", "extra-forbidden"),
         )
     ],
-    ({"image": {"packages": ["gcc make"]}}, "image.packages[0]", "string-pattern-mismatch"),
-    ({"image": {"containers": ["debian 12"]}}, "image.containers[0]", "string-pattern-mismatch"),
-    ({"storage": [{"type": "fsx-windows"}]}, "storage[0].type", "union-tag-invalid"),
-    ({"storage": [{"type": "gluster"}]}, "storage[0].type", "union-tag-invalid"),
-    ({"workload": [{"type": "io500"}]}, "workload[0].type", "union-tag-invalid"),
-    ({"storage": [GP3 | {"type": "ebss"}]}, "storage[0].type", "union-tag-invalid"),
-    ({"storage": [{"size": 1}]}, "storage[0]", "union-tag-not-found"),
-    ({"workload": [{"type": "build"}]}, "workload[0].build", "missing"),
-    ({"fleet": fleet(count=[])}, "fleet[0].count", "too-short"),
-    ({"fleet": fleet(count=[1, True])}, "fleet[0].count[1]", "int-type"),
-    ({"fleet": fleet(count=1001)}, "fleet[0].count", "less-than-equal"),
-    ({"fleet": fleet(count=[4, 4])}, "fleet[0].count", "fleets-are-different"),
-    ({"fleet": fleet(instanceType="m6i.large;reboot")}, "fleet[0].instanceType", "string-pattern-mismatch"),
-    ({"fleet": fleet(instanceType="c5.9large")}, "fleet[0].instanceType", "string-pattern-mismatch"),
-    ({"exclude": [{"storage": {"type": "efs"}}]}, "exclude[0].storage.type", "exclusions-leave-cells"),
-    (
-        {"exclude": [{"storage": {"volume_type": "gp3", "type": "ebs"}}]},
+    row("image.packages[0]", "string-pattern-mismatch", image={"packages": ["gcc make"]}),
+    row("image.containers[0]", "string-pattern-mismatch", image={"containers": ["debian 12"]}),
+    row("storage[0].type", "union-tag-invalid", storage={"type": "fsx-windows"}),
+    row("storage[0].type", "union-tag-invalid", storage={"type": "gluster"}),
+    row("workload[0].type", "union-tag-invalid", workload={"type": "io500"}),
+    row("storage[0].type", "union-tag-invalid", storage=GP3 | {"type": "ebss"}),
+    row("storage[0]", "union-tag-not-found", storage={"size": 1}),
+    row("workload[0].build", "missing", workload={"type": "build"}),
+    row("fleet[0].count", "too-short", count=[]),
+    row("fleet[0].count[1]", "int-type", count=[1, True]),
+    row("fleet[0].count", "less-than-equal", count=1001),
+    row("fleet[0].count", "fleets-are-different", count=[4, 4]),
+    row("fleet[0].instanceType", "string-pattern-mismatch", instanceType="m6i.large;reboot"),
+    row("fleet[0].instanceType", "string-pattern-mismatch", instanceType="c5.9large"),
+    row("exclude[0].storage.type", "exclusions-leave-cells", exclude=[{"storage": {"type": "efs"}}]),
+    row(
         "exclude[0].storage.volume_type",
         "exclusions-leave-cells",
+        exclude=[{"storage": {"volume_type": "gp3", "type": "ebs"}}],
     ),
-    ({"exclude": [{"fleet": {"count": 77}}]}, "exclude[0].fleet.count", "exclusions-leave-cells"),
-    ({"exclude": [{"fleet": {"quorum": 1}}]}, "exclude[0].fleet.quorum", "exclusions-leave-cells"),
-    ({"exclude": [{"fleet": {"colour": 1}}]}, "exclude[0].fleet.colour", "exclusions-leave-cells"),
-    ({"exclude": [{"workload": {"threads": 4}}]}, "exclude[0].workload.threads", "exclusions-leave-cells"),
-    ({"workload": [FIO], "exclude": [{"workload": {"bs": "4k"}}]}, "exclude[0].workload.bs", "exclusions-leave-cells"),
-    ({"exclude": [{}]}, "exclude", "exclusions-leave-cells"),
-    ({"include": [{"storage": EBS, "fleet": FLEET}]}, "include[0].workload", "missing"),
-    (
-        {"include": [{"storage": GP2 | {"iops": 3}, "workload": TOUCH, "fleet": FLEET}]},
+    row("exclude[0].fleet.count", "exclusions-leave-cells", exclude=[{"fleet": {"count": 77}}]),
+    row("exclude[0].fleet.quorum", "exclusions-leave-cells", exclude=[{"fleet": {"quorum": 1}}]),
+    row("exclude[0].fleet.colour", "exclusions-leave-cells", exclude=[{"fleet": {"colour": 1}}]),
+    row("exclude[0].workload.threads", "exclusions-leave-cells", exclude=[{"workload": {"threads": 4}}]),
+    row("exclude[0].workload.bs", "exclusions-leave-cells", workload=FIO, exclude=[{"workload": {"bs": "4k"}}]),
+    row("exclude", "exclusions-leave-cells", exclude=[{}]),
+    row("include[0].workload", "missing", include=[{"storage": EBS, "fleet": FLEET}]),
+    row(
         "include[0].storage.iops",
         "iops-are-offered",
+        include=[{"storage": GP2 | {"iops": 3}, "workload": TOUCH, "fleet": FLEET}],
     ),
-    ({"include": [{"storage": EBS, "workload": TOUCH, "fleet": FLEET}]}, "include[0]", "cells-are-different"),
-    ({"storage": [EBS, EBS]}, "storage[1]", "cells-are-different"),
-    ({"workload": [TOUCH, TOUCH]}, "workload[1]", "cells-are-different"),
-    ({"fleet": [FLEET, FLEET]}, "fleet[1]", "cells-are-different"),
-    ({"storage": [EBS | {"name": "a"}, EFS | {"name": "a"}]}, "storage[1].name", "names-are-different"),
-    (
-        {
-            "repetitions": 100,
-            "workload": [TOUCH | {"threads": [2**i for i in range(7)], "files": [1024 * i for i in range(1, 16)]}],
-        },
+    row("include[0]", "cells-are-different", include=[{"storage": EBS, "workload": TOUCH, "fleet": FLEET}]),
+    row("storage[1]", "cells-are-different", storage=[EBS, EBS]),
+    row("workload[1]", "cells-are-different", workload=[TOUCH, TOUCH]),
+    row("fleet[1]", "cells-are-different", fleet=[FLEET, FLEET]),
+    row("storage[1].name", "names-are-different", storage=[EBS | {"name": "a"}, EFS | {"name": "a"}]),
+    row(
         "workload[0]",
         "cells-can-be-planned",
+        repetitions=100,
+        workload=TOUCH | {"threads": [2**i for i in range(7)], "files": [1024 * i for i in range(1, 16)]},
     ),
     # Tags.
     *[
-        ({"tags": {key: value}}, path, "tags-are-taken")
+        row(path, "tags-are-taken", tags={key: value})
         for key, value, path in (
             ("", "x", 'tags[""]'),
             ("AWS:x", "y", 'tags["AWS:x"]'),
@@ -903,55 +856,52 @@ REFUSED: list[tuple[Document, str, str]] = [
             ("k", "💰", "tags.k"),
         )
     ],
-    ({"tags": {"k": 4711}}, "tags.k", "string-type"),
-    ({"tags": ["CostCenter"]}, "tags", "dict-type"),
-    ({"tags": {f"k{i}": "v" for i in range(44)}}, "tags", "tags-are-taken"),  # of 50, of which 7 are ours
+    row("tags.k", "string-type", tags={"k": 4711}),
+    row("tags", "dict-type", tags=["CostCenter"]),
+    row("tags", "tags-are-taken", tags={f"k{i}": "v" for i in range(44)}),  # of 50, of which 7 are ours
 ]
 
 # The matrix is planned all the same: (changes, path, code).
-WARNED: list[tuple[Document, str, str]] = [
-    ({"storage": [EBS | SNAPSHOT]}, "storage[0].snapshotId", "snapshot-is-of-one-volume"),
-    (
-        {"storage": [EBS | SNAPSHOT | {"volumeInitializationRate": 200}]},
-        "storage[0].snapshotId",
-        "snapshot-is-of-one-volume",
+WARNED: list[Row] = [
+    row("storage[0].snapshotId", "snapshot-is-of-one-volume", storage=EBS | SNAPSHOT),
+    row(
+        "storage[0].snapshotId", "snapshot-is-of-one-volume", storage=EBS | SNAPSHOT | {"volumeInitializationRate": 200}
     ),
-    ({"storage": [EBS | SNAPSHOT], "repetitions": 3}, "repetitions", "snapshots-are-loaded"),
-    (
-        {"storage": [EBS | SNAPSHOT | {"volumeInitializationRate": 300}], "fleet": fleet(count=17)},
+    row("repetitions", "snapshots-are-loaded", storage=EBS | SNAPSHOT, repetitions=3),
+    row(
         "storage[0].volumeInitializationRate",
         "snapshots-are-loaded",
+        storage=EBS | SNAPSHOT | {"volumeInitializationRate": 300},
+        count=17,
     ),
-    (
-        # 1,024 / 200 GiB are 5 credits at most.
-        {"storage": [EBS | SNAPSHOT | {"fastSnapshotRestore": True}], "fleet": fleet(count=6)},
-        "fleet[0].count",
-        "snapshots-are-loaded",
-    ),
-    (
-        {"storage": [FSX | {"deploymentType": "SINGLE_AZ_HA_1", "throughputCapacityMBps": 64}]},
+    # 1,024 / 200 GiB are 5 credits at most.
+    row("fleet[0].count", "snapshots-are-loaded", storage=EBS | SNAPSHOT | {"fastSnapshotRestore": True}, count=6),
+    row(
         "storage[0].throughputCapacityMBps",
         "throughput-is-offered",
+        storage=FSX | {"deploymentType": "SINGLE_AZ_HA_1", "throughputCapacityMBps": 64},
     ),
-    ({"storage": [FSX | {"iops": 200_000}]}, "storage[0].iops", "iops-are-offered"),
-    (
-        {"storage": [EFS | {"throughputMode": "provisioned", "provisionedThroughputMiBps": 2000}]},
+    row("storage[0].iops", "iops-are-offered", storage=FSX | {"iops": 200_000}),
+    row(
         "storage[0].provisionedThroughputMiBps",
         "provisioned-is-offered",
+        storage=EFS | {"throughputMode": "provisioned", "provisionedThroughputMiBps": 2000},
     ),
-    ({"storage": [ONTAP_TWO | {"volumeStyle": "FLEXVOL"}]}, "storage[0].volumeStyle", "the-volume-uses-all-pairs"),
-    ({"storage": [NFS | {"options": "nfsvers=4.1,soft"}]}, "storage[0].options", "writes-are-kept"),
-    ({"storage": [NFS]}, "storage[0].source", "existing-storages-come-to-no-harm"),
-    ({"storage": [EXISTING]}, "storage[0].fileSystemId", "existing-storages-come-to-no-harm"),
-    ({"storage": [THEIRS], "workload": [COMMAND]}, "storage[0].bucket", "existing-storages-come-to-no-harm"),
-    (
-        {"storage": [EFS], "fleet": fleet(count=9), "workload": [FIO | {"rw": "read", "size": "40G", "numjobs": 4}]},
+    row("storage[0].volumeStyle", "the-volume-uses-all-pairs", storage=ONTAP_TWO | {"volumeStyle": "FLEXVOL"}),
+    row("storage[0].options", "writes-are-kept", storage=NFS | {"options": "nfsvers=4.1,soft"}),
+    row("storage[0].source", "existing-storages-come-to-no-harm", storage=NFS),
+    row("storage[0].fileSystemId", "existing-storages-come-to-no-harm", storage=EXISTING),
+    row("storage[0].bucket", "existing-storages-come-to-no-harm", storage=THEIRS, workload=COMMAND),
+    row(
         "workload[0].size",
         "much-is-laid-out",
+        storage=EFS,
+        count=9,
+        workload=FIO | {"rw": "read", "size": "40G", "numjobs": 4},
     ),
     # Limits of the instance: credits of its processors and its network, a type that nobody knows, the disk of a cache.
     *[
-        ({"storage": [EFS], "fleet": fleet(instanceType=name)}, "fleet[0].instanceType", code)
+        row("fleet[0].instanceType", code, storage=EFS, instanceType=name)
         for name, code in (
             ("t3.medium", "processors-have-credits"),
             ("t4g.nano", "processors-have-credits"),
@@ -960,25 +910,20 @@ WARNED: list[tuple[Document, str, str]] = [
             ("m99g.large", "network-is-sustained"),
         )
     ],
-    (
-        {"storage": [S3], "workload": [READ], "fleet": fleet(instanceType="c5n.large")},
-        "fleet[0].instanceType",
-        "network-is-sustained",
-    ),
-    ({"storage": [NFS], "fleet": fleet(instanceType="t3.nano")}, "fleet[0].instanceType", "network-is-sustained"),
-    (
-        {"storage": [S3], "workload": [READ | {"access": "sequential", "pageBytes": "64KiB"}]},
+    row("fleet[0].instanceType", "network-is-sustained", storage=S3, workload=READ, instanceType="c5n.large"),
+    row("fleet[0].instanceType", "network-is-sustained", storage=NFS, instanceType="t3.nano"),
+    row(
         "workload[0].pageBytes",
         "pages-of-objects-are-requests",
+        storage=S3,
+        workload=READ | {"access": "sequential", "pageBytes": "64KiB"},
     ),
-    (
-        {"storage": [MOUNTPOINT | {"cacheMiB": 1024}], "workload": [READ]},
-        "storage[0].cacheMiB",
-        "a-cache-is-as-fast-as-its-disk",
+    row(
+        "storage[0].cacheMiB", "a-cache-is-as-fast-as-its-disk", storage=MOUNTPOINT | {"cacheMiB": 1024}, workload=READ
     ),
     # Credits.
     *[
-        ({"storage": [storage]}, f"storage[0].{field}", "storage-has-no-burst")
+        row(f"storage[0].{field}", "storage-has-no-burst", storage=storage)
         for storage, field in (
             (GP2, "volumeType"),
             ({"type": "ebs", "volumeType": "sc1", "sizeGiB": 1024}, "volumeType"),
@@ -987,21 +932,19 @@ WARNED: list[tuple[Document, str, str]] = [
         )
     ],
     # A compressor, memory, a cache.
-    (
-        {"storage": [FSX | {"compression": "LZ4"}], "workload": [DD | {"source": "zero"}]},
+    row(
         "workload[0].source",
         "data-is-incompressible",
+        storage=FSX | {"compression": "LZ4"},
+        workload=DD | {"source": "zero"},
     ),
-    (
-        {"storage": [FSX | {"compression": "ZSTD"}], "workload": [FIO]},
-        "workload[0].refill_buffers",
-        "data-is-incompressible",
-    ),
+    row("workload[0].refill_buffers", "data-is-incompressible", storage=FSX | {"compression": "ZSTD"}, workload=FIO),
     *[
-        (
-            {"storage": [FSX | {"compression": "LZ4"}], "workload": [FIO | {"refill_buffers": 1, name: value}]},
+        row(
             f"workload[0].{name}",
             "data-is-incompressible",
+            storage=FSX | {"compression": "LZ4"},
+            workload=FIO | {"refill_buffers": 1, name: value},
         )
         for name, value in (
             ("zero_buffers", 1),
@@ -1011,27 +954,19 @@ WARNED: list[tuple[Document, str, str]] = [
             ("buffer_pattern", "0xdeadbeef"),
         )
     ],
-    (
-        {"storage": [FSX | {"compression": "LZ4"}], "workload": [COMMAND]},
-        "workload[0].command",
-        "data-is-incompressible",
-    ),
-    (
-        {"objective": {"metric": "duration_s", "atMost": 1, "percentile": 100}},
+    row("workload[0].command", "data-is-incompressible", storage=FSX | {"compression": "LZ4"}, workload=COMMAND),
+    row(
         "objective.percentile",
         "objective-can-be-shown",
+        objective={"metric": "duration_s", "atMost": 1, "percentile": 100},
     ),
     *[
         ({"objective": {"metric": "duration_s", "atMost": 1}} | few, path, "objective-can-be-shown")
         for few, path in (({"fleet": [FLEET | {"count": [2, 3]}]}, "fleet"), ({"launches": 2}, "launches"))
     ],
-    (
-        {"workload": [COMMAND | {"on": "leader"}], "fleet": fleet(count=3)},
-        "workload[0].on",
-        "a-leader-is-launched-again",
-    ),
+    row("workload[0].on", "a-leader-is-launched-again", workload=COMMAND | {"on": "leader"}, count=3),
     *[
-        ({"workload": [COMMAND | {"command": command}]}, "workload[0].command", "variables-are-set")
+        row("workload[0].command", "variables-are-set", workload=COMMAND | {"command": command})
         for command in (
             "mpirun --hostfile $HOSTFILE true",
             "mpirun -H $HOSTS true",
@@ -1042,7 +977,7 @@ WARNED: list[tuple[Document, str, str]] = [
         )
     ],
     *[
-        ({"storage": [NFS | {"source": source}]}, "storage[0].source", "servers-of-aws-have-their-type")
+        row("storage[0].source", "servers-of-aws-have-their-type", storage=NFS | {"source": source})
         for source in (
             "fs-0123456789abcdef0.efs.eu-central-1.amazonaws.com:/",
             "fs-0123456789abcdef0.fsx.eu-central-1.amazonaws.com:/fsx",
@@ -1050,27 +985,30 @@ WARNED: list[tuple[Document, str, str]] = [
             "eu-central-1a.fs-0123456789abcdef0.efs.eu-central-1.amazonaws.com:/",
         )
     ],
-    ({"storage": [EBS, EFS], "workload": [TOUCH]}, "workload[0].sync", "creates-are-alike"),
-    ({"storage": [EBS, EFS], "workload": [METADATA]}, "workload[0].sync", "creates-are-alike"),
-    ({"storage": [FSX], "workload": [READ]}, "workload[0].dataSize", "data-exceeds-the-servers-cache"),
+    row("workload[0].sync", "creates-are-alike", storage=[EBS, EFS], workload=TOUCH),
+    row("workload[0].sync", "creates-are-alike", storage=[EBS, EFS], workload=METADATA),
+    row("workload[0].dataSize", "data-exceeds-the-servers-cache", storage=FSX, workload=READ),
     # 64 MiB of these data are read again and again.
-    (
-        {"storage": [FSX], "workload": [READ | {"access": "sequential", "dataSize": "700GiB"}]},
+    row(
         "workload[0].dataSize",
         "data-exceeds-the-servers-cache",
+        storage=FSX,
+        workload=READ | {"access": "sequential", "dataSize": "700GiB"},
     ),
-    (
-        {"storage": [FSX], "workload": [FIO | {"rw": "randread", "direct": 1, "size": "700G", "io_size": "8G"}]},
+    row(
         "workload[0].size",
         "data-exceeds-the-servers-cache",
+        storage=FSX,
+        workload=FIO | {"rw": "randread", "direct": 1, "size": "700G", "io_size": "8G"},
     ),
-    (
-        {"storage": [FSX], "workload": [FIO | {"rw": "randread", "direct": 1, "numjobs": 4}]},
+    row(
         "workload[0].size",
         "data-exceeds-the-servers-cache",
+        storage=FSX,
+        workload=FIO | {"rw": "randread", "direct": 1, "numjobs": 4},
     ),
     *[
-        ({"workload": [FIO | {"size": "100G"} | options]}, path, "fio-measures-the-storage")
+        row(path, "fio-measures-the-storage", workload=FIO | {"size": "100G"} | options)
         for options, path in (
             ({"rw": "randwrite", "direct": 1, "iodepth": 16}, "workload[0].iodepth"),
             ({"rw": "write", "ioengine": "libaio", "iodepth": 16, "fdatasync": 1}, "workload[0].iodepth"),
@@ -1087,23 +1025,19 @@ WARNED: list[tuple[Document, str, str]] = [
             ({"rw": "randwrite", "buffered": 0, "iodepth": 16}, "workload[0].iodepth"),
         )
     ],
-    (
-        {"workload": [{"type": "fio", "rw": "write", "bs": "1m", "size": ["1G", "64M"], "direct": 1}]},
+    row(
         "workload[0].size",
         "fio-takes-a-second",
+        workload={"type": "fio", "rw": "write", "bs": "1m", "size": ["1G", "64M"], "direct": 1},
     ),
     # What no figure could be told from.
-    (
-        {"workload": [TOUCH | {"files": 364, "ratePerSecondPerInstance": 100}]},
+    row(
         "workload[0].files",
         "percentiles-have-operations",
+        workload=TOUCH | {"files": 364, "ratePerSecondPerInstance": 100},
     ),
     *[
-        (
-            {"workload": [workload], "objective": {"metric": metric, "atMost": 10_000}},
-            path,
-            "percentiles-have-operations",
-        )
+        row(path, "percentiles-have-operations", workload=workload, objective={"metric": metric, "atMost": 10_000})
         for workload, metric, path in (
             (LOGGED | {"runtime": 3}, "sync_lat_p999_us", "workload[0].runtime"),
             (LOGGED | {"runtime": 60, "fdatasync": 64}, "sync_lat_p999_us", "workload[0].runtime"),
@@ -1112,32 +1046,32 @@ WARNED: list[tuple[Document, str, str]] = [
             (METADATA | {"files": 3_680}, "stat_lat_p999_us", "workload[0].files"),
         )
     ],
-    ({"storage": [EBS, EFS]}, "fleet", "a-difference-can-be-tested"),
-    ({"storage": [EBS, EFS], "fleet": fleet(count=10), "repetitions": 2}, "repetitions", "a-difference-can-be-tested"),
-    ({"storage": [EBS, EFS], "fleet": fleet(count=10), "launches": 2}, "launches", "a-difference-can-be-tested"),
+    row("fleet", "a-difference-can-be-tested", storage=[EBS, EFS]),
+    row("repetitions", "a-difference-can-be-tested", storage=[EBS, EFS], count=10, repetitions=2),
+    row("launches", "a-difference-can-be-tested", storage=[EBS, EFS], count=10, launches=2),
     # gp3 with 1,000 MiB/s takes up to 596 of an instance (5 Gbit/s), the files come at 125.
-    (
-        {"storage": [EBS | {"iops": 4_000, "throughputMiBps": 1_000}], "workload": [TRANSFER]},
+    row(
         "workload[0].type",
         "source-is-as-fast-as-the-storage",
+        storage=EBS | {"iops": 4_000, "throughputMiBps": 1_000},
+        workload=TRANSFER,
     ),
-    ({"storage": [EFS], "workload": [COMMAND]}, "workload[0].expectedSeconds", "charged-bytes-are-known"),
+    row("workload[0].expectedSeconds", "charged-bytes-are-known", storage=EFS, workload=COMMAND),
     # 13 * 10 MB/s are more than 128.
-    (
-        {"storage": [FSX | {"throughputCapacityMBps": 128}], "workload": [COMMAND], "fleet": fleet(count=[12, 13, 50])},
+    row(
         "storage[0]",
         "storage-is-not-overloaded",
+        storage=FSX | {"throughputCapacityMBps": 128},
+        workload=COMMAND,
+        count=[12, 13, 50],
     ),
     # Amounts.
-    (
-        {"storage": [FSX | {"fileSystems": 3}], "fleet": fleet(count=[2, 3])},
-        "fleet[0].count",
-        "several-file-systems-are-used-alike",
-    ),
-    ({"storage": [EBS, EFS, FSX], "fleet": fleet(count=1000)}, "maxConcurrentFileSystems", "cells-can-be-planned"),
-    (
-        {"fleet": fleet(instanceType="m99g.large", bandwidthWeighting="ebs-1")},
+    row("fleet[0].count", "several-file-systems-are-used-alike", storage=FSX | {"fileSystems": 3}, count=[2, 3]),
+    row("maxConcurrentFileSystems", "cells-can-be-planned", storage=[EBS, EFS, FSX], count=1000),
+    row(
         "fleet[0].bandwidthWeighting",
         "bandwidth-can-be-weighted",
+        instanceType="m99g.large",
+        bandwidthWeighting="ebs-1",
     ),
 ]
