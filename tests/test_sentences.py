@@ -16,7 +16,7 @@ from support.runs_for_reports import build_run, cell_of
 
 from matrix.answer.costs import Bill
 from matrix.answer.decision import decide
-from matrix.published.yocto_run import yocto_run
+from matrix.published.runs import published_run
 from matrix.tables.highest_rates import describe_highest
 from matrix.terms.documents import compared
 from matrix.terms.findings import bottlenecks
@@ -326,7 +326,7 @@ def _quorum() -> Example:
 
 def answers() -> Sentences:
     runs = {name: _run(name) for name in RUNS}
-    published = yocto_run("published")
+    published = published_run("yocto", "published")
     published["decision"] = decide(published)
     runs |= {"creates in memory": _in_memory(), "fewer instances": _quorum(), "published": published}
     for name, made in runs.items():

@@ -11,26 +11,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from matrix.check.read import read_matrix
-from matrix.input.storage_names import storage_label
 from matrix.plan.planning import plan
-from matrix.published import figures
 from matrix.published.conditions import differences
-from matrix.published.figures import MEDIAN, YOCTO, Figure, SourceRow, cells, load
+from matrix.published.figures import MEDIAN, Figure, cells, rows_of, sources
 from matrix.published.published_comparisons import is_asked_for, is_counterpart, objections
+from matrix.published.table import TableRow
 from matrix.terms.documents.plan import PlanDocument
 from matrix.terms.quantities import ABSENT, quantity
 
-SECTIONS = {YOCTO: ("cells", "later"), **figures.SECTIONS}
 EMPTY = "the source leaves it empty"
 STATES = ("measured again", "measured first", "empty", "left out")
-# Why no matrix measures these rows, though they have a value.
-REASONS: dict[tuple[str, str], str] = {
-    (source, f"{section}[{i}]"): row["reason"]
-    for source, sections in SECTIONS.items()
-    for section in sections
-    for i, row in enumerate(load(source)[section])
-    if "reason" in row
-}
 COLUMNS = ("source", "row", "published", "state", "matrix", "point", "not_comparable", "differs", "reason")
 HEAD = """# The published rows, and what measures them again
 
@@ -46,7 +36,6 @@ class Row:
     """A row of a source, with the point of a matrix that measures it again or the reason why none does."""
 
     source: str
-    name: str
     label: str
     published: str
     matrix: str = ""
@@ -66,21 +55,16 @@ class Row:
 
 def rows(plans: Mapping[str, PlanDocument]) -> Iterator[Row]:
     """Yield every published row; `plans` are the plans of the matrices by name."""
-    by_row: dict[tuple[str, str], list[Figure]] = {}
+    by_row: dict[tuple[str, int], list[Figure]] = {}
     for figure in cells():
         by_row.setdefault((figure.source, figure.row), []).append(figure)
-    for source, sections in SECTIONS.items():
-        document = load(source)
-        for section in sections:
-            for i, row in enumerate(document[section]):
-                name = f"{section}[{i}]"
-                yield _row(source, name, row, by_row.get((source, name), []), plans)
+    for source in sources():
+        for number, lines in enumerate(rows_of(source)):
+            yield _row(source, lines[0], by_row[source, number], plans)
 
 
-def _row(source: str, name: str, row: SourceRow, of_row: list[Figure], plans: Mapping[str, PlanDocument]) -> Row:
-    label = _label(row)
-    if not of_row:
-        return Row(source, name, label, quantity(row["mb_per_s"], "MB/s"), reason=REASONS.get((source, name), ""))
+def _row(source: str, line: TableRow, of_row: list[Figure], plans: Mapping[str, PlanDocument]) -> Row:
+    label, reason = line.texts["row"], line.texts.get("reason", "")
     medians = [figure for figure in of_row if figure.percentile == MEDIAN] or of_row[:1]
     shown = medians[0]
     level = "" if shown.percentile == MEDIAN else f"{shown.percentile.upper()} "
@@ -102,40 +86,23 @@ def _row(source: str, name: str, row: SourceRow, of_row: list[Figure], plans: Ma
         if is_counterpart(cell, point, shown) and (texts or is_asked_for(cell, point, shown))
     ]
     if not counterparts:
-        note = f": {row['note']}" if row.get("note") else ""
-        empty = "" if texts else f"{EMPTY}{note}"
-        return Row(source, name, label, published, reason=REASONS.get((source, name), empty), is_reported=bool(texts))
+        note = f": {line.texts['suspect']}" if "suspect" in line.texts else ""
+        return Row(
+            source, label, published, reason=reason or ("" if texts else f"{EMPTY}{note}"), is_reported=bool(texts)
+        )
     # The point with the fewest objections; among equals, the one of the matrix named after the source.
     against, matrix, point, differs = min(counterparts, key=lambda each: (len(each[0]), each[1] != source))
-    return Row(source, name, label, published, matrix, point, tuple(against), tuple(differs), is_reported=bool(texts))
-
-
-# Fields with a row's values; all others describe the measurement and become its label.
-_VALUES = {
-    "note", "percentiles_s", "seconds", "mb_per_s", "files_per_s", "iops", "write_iops", "mib_per_s",
-    "burst_mb_per_s", "baseline_mb_per_s", "average_mb_per_s", "median", "least", "most", "unit", "figures", "reason",
-    "user_s", "sys_s", "iops_printed", "ios", "runtime_ms", "clat_p50_us", "clat_p90_us", "clat_p99_us",
-    "conditions", "n", "n_at_least", "launched", "readers", "gib_per_s", "compute_usd",
-}  # fmt: skip
-
-
-def _label(row: SourceRow) -> str:
-    parts = [
-        storage_label(value) if isinstance(value, dict) else f"{name.replace('_', ' ')} {value}"
-        for name, value in row.items()
-        if name not in _VALUES
-    ]
-    return ", ".join(parts)
+    return Row(source, label, published, matrix, point, tuple(against), tuple(differs), is_reported=bool(texts))
 
 
 def page(all_rows: Sequence[Row]) -> str:
     """Return docs/published.md."""
     lines = [HEAD, "| Source | Rows | Measured again | Empty there, measured here | Empty | Left out |"]
     lines.append(f"|---|---:{'|---:' * len(STATES)}|")
-    for source in SECTIONS:
+    for source, about in sources().items():
         states = [row.state for row in all_rows if row.source == source]
         counts = " | ".join(str(states.count(state)) for state in STATES)
-        lines.append(f"| {source}: {load(source)['source']} | {len(states)} | {counts} |")
+        lines.append(f"| {source}: {about['source']} | {len(states)} | {counts} |")
     return "\n".join(lines) + "\n"
 
 

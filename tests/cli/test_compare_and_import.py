@@ -7,7 +7,7 @@ import json
 import pytest
 from support.cli_documents import CELLS, summary_document
 
-from matrix.published.figures import SECTIONS
+from matrix.published.figures import sources
 
 
 def values(center, count=12):
@@ -204,7 +204,7 @@ def test_a_trim_that_the_disk_refused_is_named_by_its_error(matrix, tmp_path):
 # --- published --------------------------------------------------------------------------------------------------------
 
 
-RUNS = ("yocto", "yocto-2023-05", "yocto-2023-08", *SECTIONS)
+RUNS = [run for about in sources().values() for run in about["runs"]]
 
 
 def test_the_published_benchmarks_can_be_looked_at_like_any_run(matrix, workdir):

@@ -1,6 +1,7 @@
 """Conditions of a source's measurement, beside a run's: system, kernel, region, container, disks, tool, size.
 
-The files in sources/ have them as facts, for all of a source (`*`), a list, or a row; null means not published.
+sources/sources.json has them for all of a source (`*`) or one of its workloads, its table for a row; null means not
+published.
 Nothing here forbids a comparison. These are the differences that a reader of two figures should know.
 """
 
@@ -9,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TypeAlias, cast
 
 from matrix.input.image import BUILT
-from matrix.published.figures import Figure, conditions_of
+from matrix.published.figures import Figure, sources
 from matrix.storages.models import is_shared
 from matrix.terms.documents.plan import PlanCell
 from matrix.terms.documents.result import ResultDocument
@@ -26,9 +27,9 @@ def differences(cell: Cell, figure: Figure) -> Iterator[str]:
     Conditions that the source does not publish come last. If a condition is known only after the run, a plan yields the
     source's value.
     """
-    conditions = conditions_of(figure.source)
+    told = sources()[figure.source]["differs"]
     missing = []
-    for name, theirs in {**conditions["*"], **conditions.get(figure.section, {}), **figure.conditions}.items():
+    for name, theirs in {**told["*"], **told.get(figure.workload, {}), **figure.conditions}.items():
         if name in APPLIES and not APPLIES[name](cell):
             continue
         ours = OURS[name](cell) if name in OURS else None

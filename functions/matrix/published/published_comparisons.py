@@ -6,7 +6,7 @@ from typing import TypeAlias, cast
 from matrix.input.storage_names import storage_label
 from matrix.plan import placing
 from matrix.published.conditions import Cell, differences
-from matrix.published.figures import PLACEMENTS, TUTORIAL, TUTORIAL_PERMITTED_MB_PER_S, Figure, figures, source_name
+from matrix.published.figures import PLACEMENTS, TUTORIAL, TUTORIAL_PERMITTED_MB_PER_S, Figure, figures, sources
 from matrix.terms.documents.compared import PublishedComparison
 from matrix.terms.documents.parts import Params, Part, Point
 from matrix.terms.documents.result import PointResult, ResultDocument
@@ -90,7 +90,7 @@ def _row(
         "comparable": not against,
         "why_not": against,
         "differs": list(differences(cell, figure)),
-        "source": source_name(figure.source),
+        "source": sources()[figure.source]["source"],
     }
 
 

@@ -26,7 +26,7 @@ MAX_INSTANCES = 100_000
 MAX_DIGITS = 6
 LARGEST, SMALLEST = 1e15, 1e-9
 COLUMNS = frozenset(
-    {"workload", "storage", "instanceType", "instances", "instance", "n", "n_at_least", "date", "suspect"}
+    {"workload", "storage", "instanceType", "instances", "instance", "label", "n", "n_at_least", "date", "suspect"}
 )
 GROUPS = ("storage", "workload", "param", "condition")
 # What only the published tables have: which row of which run it is, and what a run of ours must have to be comparable.
@@ -75,6 +75,22 @@ class TableRow:
 
     def number(self, column: str) -> int | None:
         return int(self.texts[column]) if column in self.texts else None
+
+    def is_told(self, columns: Mapping[str, FigureColumn]) -> bool:
+        """Whether it has a figure to judge by: a value or a median."""
+        known = {columns[name].level for name, value in self.figures.items() if value is not None}
+        return not known.isdisjoint({None, "p50"})
+
+    @property
+    def remarks(self) -> list[str]:
+        """Its conditions, but those that its source does not tell."""
+        return [f"{name}: {value}" for name, value in self.part("condition").items() if value is not None]
+
+    @property
+    def storage(self) -> Part:
+        """The storage as a matrix would write it, without defaults; empty if it is not told."""
+        kind = self.texts.get("storage")
+        return ({"type": kind} if kind else {}) | self.part("storage")
 
     @property
     def at(self) -> float | None:

@@ -31,7 +31,7 @@ FLEET = "fleet"
 
 def imported_run(run: str, tables: Mapping[str, FigureTable], given: Given) -> ImportedRun:
     """Return the run of some tables (by name). Raises InvalidMatrix with every mistake of all."""
-    rows = [row for table in tables.values() for row in table.rows]
+    rows = [row for table in tables.values() for row in table.rows if row.is_told(table.columns) or table.problems]
     columns = {name: column for table in tables.values() for name, column in table.columns.items()}
     problems = [problem for table in tables.values() for problem in table.problems]
     storages = _storages(rows, given, problems)
@@ -121,7 +121,7 @@ def _cell(
         if (column := columns[name_of_column]).is_own
     }
     doubts = [row.texts["suspect"] for row in rows if "suspect" in row.texts]
-    remarks = [f"{condition}: {value}" for row in rows for condition, value in row.part("condition").items()]
+    remarks = [remark for row in rows for remark in row.remarks]
     return cast(
         "ResultDocument",
         {
@@ -147,13 +147,11 @@ def _cell(
 def _point(
     name: str, rows: Sequence[TableRow], columns: Mapping[str, FigureColumn], *, is_fleet_shared: bool
 ) -> PointResult:
-    places: list[tuple[str, int]] = []
-    for row in rows:
-        instance = row.texts.get("instance", FLEET)
-        places.append((instance, 1 + sum(other == instance for other, _ in places)))
-    names = list(dict.fromkeys(columns[column].metric for row in rows for column in row.figures))
+    places = _places(rows)
+    told = [column for row in rows for column, value in row.figures.items() if value is not None]
+    names = list(dict.fromkeys(columns[column].metric for column in told))
     metrics = {
-        metric: _metric(metric, rows, places, columns, is_primary=metric == names[0], is_fleet_shared=is_fleet_shared)
+        metric: metric_result(metric, rows, columns, is_primary=metric == names[0], is_fleet_shared=is_fleet_shared)
         for metric in names
     }
     values = {column.metric: key for key, column in columns.items() if column.level is None}
@@ -164,44 +162,60 @@ def _point(
         "start_skew_s": [None] * len(rows),
         "metrics": {metric: [row.figures.get(values[metric]) for row in rows] for metric in names if metric in values},
     }
-    return {
-        "id": name,
-        "params": rows[0].part("param"),
-        "metrics": metrics,
-        "fleet": [],
-        "overhead_share": 0.0,
-        "latency": {},
-        "samples": samples,
-    }
+    label = rows[0].texts.get("label")
+    return cast(
+        "PointResult",
+        {
+            "id": name,
+            "params": rows[0].part("param"),
+            "metrics": {metric: {"findings": []} | result for metric, result in metrics.items()},
+            "fleet": [],
+            "overhead_share": 0.0,
+            "latency": {},
+            "samples": samples,
+            **({"label": label} if label else {}),
+        },
+    )
 
 
-def _metric(
+def _places(rows: Iterable[TableRow]) -> list[tuple[str, int]]:
+    """Return the instance and repetition of each row of a point."""
+    places: list[tuple[str, int]] = []
+    for row in rows:
+        instance = row.texts.get("instance", FLEET)
+        places.append((instance, 1 + sum(other == instance for other, _ in places)))
+    return places
+
+
+def metric_result(
     metric: str,
     rows: Sequence[TableRow],
-    places: Sequence[tuple[str, int]],
     columns: Mapping[str, FigureColumn],
     *,
     is_primary: bool,
-    is_fleet_shared: bool,
+    is_fleet_shared: bool = False,
+    is_counted: bool = True,
 ) -> MetricResult:
+    """Return the figures of a metric of a point; not `is_counted`: of how many values is not known."""
     of_metric = {name: column for name, column in columns.items() if column.metric == metric}
     known = next(iter(of_metric.values())).known
-    counted = {"unit": known.unit, "higher_is_better": known.higher_is_better, "primary": is_primary}
+    shown = {"unit": known.unit, "higher_is_better": known.higher_is_better, "primary": is_primary}
     values = [
         (*place, value)
-        for row, place in zip(rows, places, strict=True)
+        for row, place in zip(rows, _places(rows), strict=True)
         for name, column in of_metric.items()
         if column.level is None and (value := row.figures.get(name)) is not None
     ]
-    if values:
-        counted |= {"n": len(values), "expected_n": len(values)}
-        of_fleet = FleetValues.of(values, is_shared=is_fleet_shared)
-        described = describe(of_fleet, higher_is_better=known.higher_is_better, is_primary=is_primary)
-        return cast("MetricResult", counted | percentiles([value for *_, value in values]) | described)
-    return cast("MetricResult", counted | given_percentiles(rows, of_metric) | {"findings": []})
+    if not values:
+        return cast("MetricResult", shown | _given_percentiles(rows, of_metric))
+    n = len(values) if is_counted else None
+    of_fleet = FleetValues.of(values, is_shared=is_fleet_shared)
+    described = describe(of_fleet, higher_is_better=known.higher_is_better, is_primary=is_primary and is_counted)
+    figures = percentiles([value for *_, value in values])
+    return cast("MetricResult", shown | {"n": n, "expected_n": n} | figures | described)
 
 
-def given_percentiles(rows: Sequence[TableRow], columns: Mapping[str, FigureColumn]) -> Part:
+def _given_percentiles(rows: Sequence[TableRow], columns: Mapping[str, FigureColumn]) -> Part:
     """Return the percentiles of the row that has them, and of how many values they are."""
     row = next(row for row in rows if any(name in row.figures for name in columns))
     levels = {column.level: row.figures[name] for name, column in columns.items() if name in row.figures}

@@ -8,7 +8,7 @@ from support.matrices import EBS, EFS, FSX
 
 from matrix.answer import bottleneck
 from matrix.answer.results import cell_result
-from matrix.published.figures import load
+from matrix.published.figures import rows_of
 from matrix.samples import cloudwatch
 from matrix.samples.file import SampleFile
 from matrix.storages.metrics import Metric
@@ -168,14 +168,15 @@ def test_an_instance_at_its_network_limit_is_told_the_type_that_is_as_fast_as_th
 def test_the_published_raid_0_ended_at_what_its_instance_may_move_to_ebs():
     # Known truth: what the source of ebs-fio counted, 4 to 256 KiB, on r5b.large, which EC2 gives 1,250 MB/s to EBS.
     raid = EBS | {"iops": 4000, "throughputMiBps": 1000, "raid0": 2}
-    rows = [row for row in load("ebs-fio")["rows"] if row["volume"] == "gp3_throughput_2000_with_raid_0"]
-    used = [{"iops": row["write_iops"], "disk_write_operations": row["write_iops"], "disk_read_operations": 0.0,
-             "disk_write_bytes": row["write_iops"] * row["block_kib"] * 1024, "disk_read_bytes": 0.0}
-            for row in rows]  # fmt: skip
+    of_raid = [row for [row] in rows_of("ebs-fio") if row.storage.get("raid0") == 2]
+    iops = {row.part("param")["options"]["bs"]: row.figures["iops"] for row in of_raid}
+    used = [{"iops": each, "disk_write_operations": each, "disk_read_operations": 0.0,
+             "disk_write_bytes": each * int(size.removesuffix("k")) * 1024, "disk_read_bytes": 0.0}
+            for size, each in iops.items()]  # fmt: skip
     limits = {"ebs_iops": {"baseline": 5_417.0, "maximum": 43_333.0},
               "ebs_bytes_per_s": {"baseline": 156.25e6, "maximum": 1_250e6}}  # fmt: skip
-    planned = cell(raid, tuple({"options": {"bs": f"{row['block_kib']}k"}} for row in rows), count=1)
-    planned["fleet"]["instanceType"] = load("ebs-fio")["instanceType"]
+    planned = cell(raid, tuple({"options": {"bs": size}} for size in iops), count=1)
+    planned["fleet"]["instanceType"] = of_raid[0].texts["instanceType"]
 
     sweep = found(measured(planned, *used, instance_limits=limits))
     largest = found(measured(planned | {"points": planned["points"][:1]}, used[-1], instance_limits=limits))

@@ -7,8 +7,7 @@ from support.runs_for_reports import build_run, cell_of
 
 from matrix.answer.costs import Bill
 from matrix.answer.decision import decide
-from matrix.published.runs import published_runs
-from matrix.published.yocto_run import yocto_run
+from matrix.published.runs import published_run
 
 AT_MOST = {"metric": "duration_s", "percentile": 90, "atMost": 4000}
 
@@ -280,7 +279,7 @@ def test_the_noise_of_a_third_storage_does_not_change_which_percentile_ranks_two
 
 
 def test_a_percentile_of_nobody_knows_how_many_values_ranks_nothing():
-    published = yocto_run("p")
+    published = published_run("yocto", "p")
     for cell in published["cells"]:
         if cell["points"] and cell["fleet"]["count"] == 1:
             cell["points"][0]["metrics"]["duration_s"]["n"] = None
@@ -406,7 +405,9 @@ def test_a_cell_that_failed_is_missing_only_where_its_own_points_are_compared():
 
 
 def test_published_builds_are_decided_by_their_percentiles_and_a_suspect_row_never_wins():
-    decision = decide(yocto_run("published"), objective={"metric": "duration_s", "percentile": 90, "atMost": 9000})
+    decision = decide(
+        published_run("yocto", "published"), objective={"metric": "duration_s", "percentile": 90, "atMost": 9000}
+    )
     two_hundred = next(one for one in decision["questions"] if one["instances"] == 200)
     suspect = next(one for one in two_hundred["candidates"] if one["lost"] and one["lost"]["code"] == "left-out")
 
@@ -458,7 +459,7 @@ def test_points_whose_parameters_stand_in_another_order_are_one_question():
 
 
 def test_what_a_source_did_not_publish_is_told_from_what_a_run_has_no_cell_of():
-    published = published_runs("p")["p-yocto"]
+    published = published_run("yocto", "p-yocto")
     own = {**published, "environment": "aws"}
 
     is_of_source = [

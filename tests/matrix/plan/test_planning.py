@@ -12,7 +12,7 @@ from support.matrices import BUILD, DD, EBS, EFS, FIO, FLEET, FSX, METADATA, REA
 from matrix.check.read import read_matrix
 from matrix.plan.planning import plan
 from matrix.price.book import PriceBook, file_system_cost, instances_cost, published_prices
-from matrix.published.figures import load
+from matrix.published.figures import rows_of, sources
 from matrix.terms.charges import Amount, Usage
 from matrix.terms.names import point_labels
 
@@ -188,10 +188,14 @@ def test_the_plan_of_the_published_builds_takes_the_sources_own_durations():
     """The median over its shared storages of each size; its note marks a row that it got wrong."""
     matrix_ = json.loads((ROOT / "events/published" / "yocto-builds.json").read_text())
     published: dict[str, list[float]] = {}
-    for cell in load("yocto-builds")["cells"]:
-        if cell["percentiles_s"] and not cell.get("note"):
-            key = "ebs" if cell["storage"]["type"] == "ebs" else str(cell["instances"])
-            published.setdefault(key, []).append(cell["percentiles_s"]["p50"])
+    for [row] in rows_of("yocto-builds"):
+        if (
+            row.texts["run"] == "yocto"
+            and "suspect" not in row.texts
+            and (median_s := row.figures.get("duration_s.p50"))
+        ):
+            key = "ebs" if row.texts["storage"] == "ebs" else row.texts["instances"]
+            published.setdefault(key, []).append(median_s)
 
     [times] = {json.dumps(part["workload"]["expectedSeconds"]) for part in matrix_["include"]}
     assert json.loads(times) == matrix_["workload"][0]["expectedSeconds"]
@@ -201,7 +205,7 @@ def test_the_plan_of_the_published_builds_takes_the_sources_own_durations():
 def test_the_published_builds_run_on_the_published_image_with_its_packages():
     matrix_ = read_matrix((ROOT / "events/published" / "yocto-builds.json").read_bytes())
     [image] = plan(matrix_).to_document()["images"]
-    recipe, published = image["recipe"], load("yocto-builds")["dockerfile"]
+    recipe, published = image["recipe"], sources()["yocto-builds"]["facts"]["dockerfile"]
 
     assert (image["bake"], recipe["os"], recipe["containers"]) == (True, "ubuntu-22.04", [])
     assert "docker" in recipe["tools"]

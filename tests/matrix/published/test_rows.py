@@ -6,27 +6,12 @@ from pathlib import Path
 import pytest
 
 from matrix.answer.decision import decide
-from matrix.published.figures import (
-    EBS_AMD,
-    EBS_FIO,
-    EFS_MDTEST,
-    FSX_LUSTRE,
-    MOUNTPOINT,
-    READ_AS_TWO,
-    READS,
-    S3_CLIENTS,
-    TUTORIAL,
-    WORKSHOP,
-    YOCTO,
-    ZERO_BYTE,
-    figures,
-    load,
-)
+from matrix.published.figures import figures, rows_of, sources
 from matrix.published.published_comparisons import compared_rows, is_counterpart
-from matrix.published.runs import published_runs
+from matrix.published.runs import published_run, published_runs
 from matrix.report.markdown import to_markdown
 from matrix.report.page import render
-from tools.published_rows import SECTIONS, plans_of, rows
+from tools.published_rows import plans_of, rows
 
 REPOSITORY = Path(__file__).parents[3]
 
@@ -62,7 +47,7 @@ def told_of(plans):
     def told(**ways):
         return [row for plan in plans.values() for row in compared_rows(run_of(plan, **ways))]
 
-    return lambda source, **ways: [row for row in told(**ways) if row["source"] == load(source)["source"]]
+    return lambda source, **ways: [row for row in told(**ways) if row["source"] == sources()[source]["source"]]
 
 
 @pytest.mark.parametrize("environment", ["local", "local-vm", "emulated"])
@@ -76,8 +61,8 @@ def test_no_local_figure_is_held_against_a_published_one(plans, environment):
 @pytest.mark.parametrize(
     ("source", "is_reported"),
     [
-        *((source, True) for source in SECTIONS if source != READS),
-        (READS, False),
+        *((source, True) for source in sources() if source != "read-throughput"),
+        ("read-throughput", False),
     ],
 )
 def test_another_instance_type_or_an_untold_one_is_said(told_of, source, is_reported):
@@ -93,33 +78,42 @@ def test_another_instance_type_or_an_untold_one_is_said(told_of, source, is_repo
 def test_figures_that_a_source_got_wrong_are_shown_and_marked(told_of):
     wrong = {
         source: {row["published"] for row in told_of(source) if any("got it wrong" in why for why in row["why_not"])}
-        for source in SECTIONS
+        for source in sources()
     }
 
     assert wrong == {
-        YOCTO: {5880, 7077, 7661, 8267, 8597, 8721},
-        READS: {190, 35},
-        EBS_FIO: set(),
-        TUTORIAL: set(),
-        ZERO_BYTE: set(),
+        "yocto-builds": {5880, 7077, 7661, 8267, 8597, 8721},
+        "read-throughput": {190, 35},
+        "ebs-fio": set(),
+        "efs-tutorial": set(),
+        "efs-zero-byte": set(),
         # A copying slip of one row or the other, and a row that breaks its own trend.
-        FSX_LUSTRE: {2399.167, 5641.258},
-        **{source: set() for source in (MOUNTPOINT, EBS_AMD, S3_CLIENTS, EFS_MDTEST, WORKSHOP)},
+        "fsx-lustre-epam": {2399.167, 5641.258},
+        **{source: set() for source in ("mountpoint-s3", "ebs-amd", "s3-clients", "efs-mdtest", "efs-workshop")},
     }
 
 
-@pytest.mark.parametrize("source", [YOCTO, TUTORIAL, EBS_FIO, EBS_AMD, S3_CLIENTS, ZERO_BYTE, WORKSHOP])
+@pytest.mark.parametrize(
+    "source", ["yocto-builds", "efs-tutorial", "ebs-fio", "ebs-amd", "s3-clients", "efs-zero-byte", "efs-workshop"]
+)
 def test_what_is_measured_as_the_source_did_compares(all_rows, source):
     measured = [row for row in all_rows if row.source == source and row.matrix]
 
     against = {why for row in measured for why in row.against}
-    assert all(why == READ_AS_TWO or why.startswith("the source got it wrong") for why in against)
+    assert all(
+        "by its figures these are two file systems" in why or why.startswith("the source got it wrong")
+        for why in against
+    )
 
 
 def test_files_are_not_held_against_the_raw_device_of_the_source(all_rows):
-    [row] = [row for row in all_rows if row.source == EBS_FIO and row.name == "rows[0]"]
+    [row] = [
+        row
+        for row in all_rows
+        if row.source == "ebs-fio" and row.label == "volume gp3_throughput_1000, block kib 4, threads 16"
+    ]
     on_device = {"rw": "randwrite", "iodepth": 16, "numjobs": 16, "direct": 1, "bs": "4k"}
-    figure = next(figure for figure in figures() if figure.source == EBS_FIO)
+    figure = next(figure for figure in figures() if figure.source == "ebs-fio")
     storage = {"type": "ebs", "volumeType": "gp3", "sizeGiB": 201, "iops": 4000, "throughputMiBps": 1000}
     cell = {"storage": storage, "workload": {"type": "fio"}, "fleet": {"instanceType": "r5b.large", "count": 1}}
 
@@ -129,7 +123,7 @@ def test_files_are_not_held_against_the_raw_device_of_the_source(all_rows):
 
 
 def test_a_published_run_names_what_was_measured_there_and_not_what_repeats_it():
-    run = published_runs()["published-fsx-lustre-epam"]
+    run = published_run("fsx-lustre-epam", "p")
     cells = {cell["id"]: cell for cell in run["cells"]}
     storages = [cell["storage"] for cell in run["cells"] if cell["storage"]["type"] in ("efs", "fsx-lustre")]
 
@@ -145,13 +139,13 @@ def test_a_published_run_names_what_was_measured_there_and_not_what_repeats_it()
 @pytest.mark.parametrize(
     ("run", "compared"),
     [
-        ("published-ebs-fio", {f"rw randwrite, iodepth 16, numjobs 16, bs {size}k": 4 for size in (4, 64, 256)}),
-        ("published-efs-zero-byte", {"threads 1, directories shared, tool touch": 2}),
-        ("published-read-throughput", {"access sequential, threads 1": 3}),
+        ("ebs-fio", {f"rw randwrite, iodepth 16, numjobs 16, bs {size}k": 4 for size in (4, 64, 256)}),
+        ("efs-zero-byte", {"threads 1, directories shared, tool touch": 2}),
+        ("read-throughput", {"access sequential, threads 1": 3}),
     ],
 )
 def test_the_storages_of_a_source_are_compared(run, compared):
-    questions = decide(published_runs()[run])["questions"]
+    questions = decide(published_run(run, "p"))["questions"]
 
     found = {question["label"]: len(question["candidates"]) for question in questions}
     assert found | compared == found
@@ -176,8 +170,5 @@ def test_each_published_benchmark_becomes_a_run_that_renders():
 
 def is_of(run, figure):
     """Whether a figure is of the source and edition that a run is made of."""
-    month = run["run"].removeprefix("published-yocto-") if run["run"].startswith("published-yocto-") else None
-    is_later = figure.row.startswith("later")
-    return load(figure.source)["source"] == run["source"] and (
-        figure.date[:7] == month if month and figure.date else is_later == bool(month)
-    )
+    row = rows_of(figure.source)[figure.row][0]
+    return run["run"] == f"published-{row.texts.get('run', figure.source)}"

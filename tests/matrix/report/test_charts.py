@@ -5,7 +5,7 @@ import re
 import pytest
 from support.runs_for_reports import build_run, built_view
 
-from matrix.published.yocto_run import yocto_run
+from matrix.published.runs import published_run
 from matrix.report.charts.cost import costs
 from matrix.report.charts.latency import latencies
 from matrix.report.charts.medians import scaling, sweeps
@@ -42,7 +42,7 @@ def test_the_front_joins_what_nothing_beats_in_cost_and_speed_and_sizes_stand_at
 
 
 def test_a_chart_of_costs_leaves_out_fleets_without_a_tail_and_what_is_known_to_be_wrong():
-    [chart] = costs(view_of(yocto_run("p")))
+    [chart] = costs(view_of(published_run("yocto", "p")))
 
     drawn = lines(chart)
     # Fleets of 1 and 10 have too few values for P90.

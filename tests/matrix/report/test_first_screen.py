@@ -7,7 +7,7 @@ import pytest
 from support.runs_for_reports import TWO_STORAGES, build_run, built_page, built_view
 
 from matrix.answer.decision import decide
-from matrix.published.yocto_run import yocto_run
+from matrix.published.runs import published_run
 from matrix.report import heat_map
 from matrix.report.page import render, view_of
 from matrix.report.ranking import rankings
@@ -29,7 +29,7 @@ EXPECTED = {"ebs": {3: 3000.0, 12: 3000.0}, "efs": dict.fromkeys((3, 6, 12), 400
 
 @pytest.fixture(scope="module")
 def published():
-    return view_of(yocto_run("published-yocto"))
+    return view_of(published_run("yocto", "published-yocto"))
 
 
 def test_the_panels_name_who_was_not_there_and_where_it_would_be_first(published):

@@ -11,7 +11,7 @@ from support.browser import CHROMIUM, serious_findings
 from support.disturbance import attempts
 from support.runs_for_reports import build_run, built_page, cell_of, swept_page
 
-from matrix.published.yocto_run import yocto_run
+from matrix.published.runs import published_run
 from matrix.report import heat_map, html, page, ranking
 from matrix.report.page import render
 from matrix.samples import cloudwatch
@@ -37,7 +37,7 @@ def chromium(tmp_path_factory):
 def report(request, tmp_path_factory):
     """The page of a measured run, and of the published builds, with the names of its charts."""
     if request.param == "published":
-        text = render(yocto_run("published-yocto"))
+        text = render(published_run("yocto", "published-yocto"))
     else:
         sizes = {1: 3000.0, 2: 3100.0, 4: 3300.0, 8: 3900.0}
         summary, results, planned = build_run({"ebs": sizes, "efs": sizes}, spread=0.05)

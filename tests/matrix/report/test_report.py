@@ -11,7 +11,7 @@ from support.runs_for_reports import TWO_STORAGES, build_run, built_page, built_
 
 from matrix.answer.costs import Bill
 from matrix.answer.decision import decide
-from matrix.published.yocto_run import yocto_run
+from matrix.published.runs import published_run
 from matrix.report import html, page, parts
 from matrix.report.charts.cost import costs
 from matrix.report.charts.medians import scaling
@@ -177,7 +177,7 @@ def test_the_matrix_says_what_failed_what_chance_may_explain_and_what_stands_alo
 
 
 def test_the_matrix_of_published_builds_has_no_failures_and_marks_what_is_left_out():
-    drawn = heat(render(yocto_run("published-yocto")))
+    drawn = heat(render(published_run("yocto", "published-yocto")))
 
     assert "failed" not in {kind for row in drawn.values() for kind, _ in row}
     assert drawn["EFS provisioned"][-1] == ("left-out", "137m 47s  left out")
@@ -211,7 +211,7 @@ def test_where_and_when_it_was_measured_and_priced_stands_directly_below_the_ans
     )
     [basis] = bases
     assert f"<b>Prices</b> {basis}" in below(render(summary, results=results))
-    published = below(render(yocto_run("published-yocto")))
+    published = below(render(published_run("yocto", "published-yocto")))
     assert "by others: muellerc/yocto-poky-reference-build-aws-comparison README (eu-central-1" in published
     assert "list prices of us-east-1, 2026-11" in published
 
@@ -235,7 +235,7 @@ def test_of_many_cells_the_page_leaves_metrics_that_judge_nothing_to_the_csv(mon
 
 
 def test_what_may_not_be_believed_is_in_no_curve_and_no_law():
-    view = page.view_of(yocto_run("published"))
+    view = page.view_of(published_run("yocto", "published"))
 
     [curves], [cost] = list(scaling(view)), list(costs(view))
 
@@ -301,7 +301,7 @@ def test_hostile_names_are_text_everywhere():
     [
         {"run": "r"},
         {"run": "r", "cells": [], "environment": "aws", "status": "failed"},
-        yocto_run("published"),
+        published_run("yocto", "published"),
         {**build_run({"ebs": {2: 3000.0}})[0], "decision": None, "receipt": None},
     ],
     ids=["minimal", "nothing measured", "published", "without results"],

@@ -20,7 +20,7 @@ from matrix.answer.decision import decide
 from matrix.answer.results import skipped_result
 from matrix.answer.values import values_of
 from matrix.plan.planning import plan
-from matrix.published.yocto_run import yocto_run
+from matrix.published.runs import published_run
 from matrix.run import job, receipt
 from matrix.terms.documents.plan import PlanDocument
 from matrix.terms.documents.reading import DOCUMENTS, adapter, parse, read
@@ -137,7 +137,7 @@ def test_values_that_are_not_of_each_instance_and_repetition_are_refused(change)
 
 
 def test_published_figures_fit_as_a_summary():
-    assert_fits(yocto_run("published-yocto"), "summary")
+    assert_fits(published_run("yocto", "published-yocto"), "summary")
 
 
 def test_what_an_agent_uploads_fits():
