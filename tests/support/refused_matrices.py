@@ -82,6 +82,10 @@ def without(document: Document, field: str) -> Document:
     return {key: value for key, value in document.items() if key != field}
 
 
+def fleet(**changes: Any) -> list[Document]:
+    return [FLEET | changes]
+
+
 def row(path: str, code: str, **changes: Any) -> Row:
     """What is changed of the smallest matrix; a field of a fleet is one of its fleet."""
     of_fleet = {
@@ -90,7 +94,7 @@ def row(path: str, code: str, **changes: Any) -> Row:
         if name in changes
     }
     if of_fleet:
-        changes["fleet"] = [FLEET | of_fleet]
+        changes["fleet"] = fleet(**of_fleet)
     alone = {name: [changes[name]] for name in ("storage", "workload") if isinstance(changes.get(name), dict)}
     return changes | alone, path, code
 
