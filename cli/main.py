@@ -15,7 +15,7 @@ import typer
 import typer.main
 from typer.core import TyperGroup
 
-from cli.commands.completion import VARIABLE
+from cli.inputs.answering_options import COMPLETION_VARIABLE, Completion, Schema, Version
 from cli.messages import terminal
 from cli.messages.errors import CommandError, ExitCode
 from cli.messages.explain import explain
@@ -24,25 +24,20 @@ from cli.target import documents, known_runs
 # What one wants to do, with an example, and the commands for it; of `matrix --help`.
 GROUPS = {
     "Start": ("matrix run events/local/first.json --local", ("demo", "new", "plan", "verify", "run")),
-    "Watch": ("matrix watch latest", ("watch", "logs", "stop", "runs")),
-    "Read": (
-        "matrix results latest",
-        ("results", "report", "observe", "import"),
-    ),
-    "Compare": (
-        "matrix compare baseline:nightly latest --threshold 10%",
-        ("compare", "history"),
-    ),
+    "Watch": ("matrix watch latest", ("watch", "stop", "runs")),
+    "Read": ("matrix results latest", ("results", "report", "compare")),
     "Clean up": ("matrix reap --dry-run --stack storage-matrix", ("reap",)),
-    "Develop": ("matrix local up", ("local", "schema", "completion")),
+    "More": ("matrix observe vol-0123456789abcdef0", ("import", "observe", "history", "logs")),
 }
-NAMES = [name for _, names in GROUPS.values() for name in names]
+# `local up` is for programs that start executions themselves: no user needs it first.
+NAMES = [*(name for _, names in GROUPS.values() for name in names), "local"]
 # The name of a command is that of its module and function, but for these.
 MODULES = {"local": "local_up", "import": "import_files"}
 MORE = """\b
 `matrix COMMAND --help` has an example of each; --json prints the answer for
 scripts. Exit codes: 0 good, 1 failed, 2 mistakes in the input, 3 interrupted,
 4 measured, but no storage reaches the objective.
+`matrix local up` keeps the local cloud, for aws, sam and SDKs.
 Documentation: docs/cli.md
 """
 
@@ -94,19 +89,24 @@ class Commands(TyperGroup):
             raise typer.Exit(ExitCode.FAILED)
         return outcome
 
-    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 (click names it)
-        """Write each group with its example and its commands, all in one column."""
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write each group with its example and its commands, all in one column, before the options."""
         longest = max(map(len, NAMES))
         for title, (example, names) in GROUPS.items():
             with formatter.section(f"{title}, such as `{example}`"):
                 formatter.write_dl(
                     [(name.ljust(longest), _command(name).get_short_help_str(formatter.width)) for name in names]
                 )
+        super().format_options(ctx, formatter)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """They stand before the options."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Find a command; of one that there is not, name the nearest."""
         if self.get_command(ctx, args[0]) is None and not args[0].startswith("-"):
-            near = known_runs.meant(args[0], NAMES) or "see them all: `matrix --help`"
+            options = [name for option in self.params for name in option.opts]
+            near = known_runs.meant(args[0], [*NAMES, *options]) or "see them all: `matrix --help`"
             ctx.fail(f"there is no command {args[0]!r}; {near}")
         return super().resolve_command(ctx, args)
 
@@ -151,14 +151,6 @@ def _is_usage(error: Exception) -> bool:
     return hasattr(error, "exit_code") and hasattr(error, "format_message")
 
 
-def _show_version(is_wanted: bool) -> None:
-    if is_wanted:
-        from cli.commands.version import show_version
-
-        show_version()
-        raise typer.Exit
-
-
 # The collector looks for circles after so many new objects, and at older ones after so many looks. Documents have no
 # circles: with Python's 700, reading those of a large run took twice the time.
 COLLECTED_AFTER = (200_000, 30, 30)
@@ -178,9 +170,9 @@ app = typer.Typer(
 @app.callback()
 def matrix(
     debug: Annotated[bool, typer.Option("--debug", envvar="MATRIX_DEBUG", help="Show tracebacks of errors.")] = False,
-    version: Annotated[
-        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and end.")
-    ] = False,
+    version: Version = False,
+    schema: Schema = False,
+    completion: Completion = None,
 ) -> None:
     """Find out which AWS storage to use: a matrix of storages x workloads x fleets, measured on real instances."""
 
@@ -192,7 +184,7 @@ def main() -> None:
     sys.stdout = sys.stdout or Path(os.devnull).open("w")  # noqa: SIM115 (open until the end)
     sys.stderr = sys.stderr or Path(os.devnull).open("w")  # noqa: SIM115
     terminal.escape_what_has_no_letter()
-    if VARIABLE in os.environ:
+    if COMPLETION_VARIABLE in os.environ:
         # A shell asks what to complete; typer knows shells only once it was told to.
         from typer._completion_classes import completion_init
 

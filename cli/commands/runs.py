@@ -55,7 +55,7 @@ def runs(
     region: options.Region = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """List the runs, newest first.
+    """List the runs and what each has cost, newest first.
 
     Those in .local/runs/, or with --stack the newest 50 on AWS. The cost is that of the receipt: each resource's hours
     until AWS reported it deleted, and usage-based charges, at the prices of the run's plan. Runs of this machine cost

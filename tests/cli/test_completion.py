@@ -12,13 +12,13 @@ import pytest
 from cli.inputs import completing
 
 BASH = """
-source <(matrix completion bash)
+source <(matrix --completion bash)
 for line in "matrix resu" "matrix results k" "matrix results --form" "matrix logs kept efs-e"; do
   COMP_WORDS=($line); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _matrix_completion matrix; echo "${COMPREPLY[@]}"
 done
 """
 FISH = """
-matrix completion fish | source
+matrix --completion fish | source
 for line in "matrix resu" "matrix results k" "matrix results --form" "matrix logs kept efs-e"
   complete -C $line | string split -f1 \\t
 end
@@ -45,7 +45,7 @@ def test_a_shell_completes_commands_options_runs_and_cells(keep_run, shell, scri
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_the_script_of_each_shell_asks_matrix_itself(matrix, shell):
-    shown = matrix("completion", shell)
+    shown = matrix("--completion", shell)
 
     assert shown.exit_code == 0
     assert f"_MATRIX_COMPLETE=complete_{shell}" in shown.stdout

@@ -1,9 +1,11 @@
 """Every right that the command needs of its user is in docs/privilege.md."""
 
+import json
 import re
 from pathlib import Path
 
 import botocore.session
+import pytest
 import typer.main
 from botocore import xform_name
 from typer.testing import CliRunner
@@ -41,6 +43,33 @@ def test_help_names_arguments_without_braces_and_types_of_python():
         assert not re.search(r"<[a-z]+( [a-z]+)?(\[.*\])?>|<=x|\]\]", rest), shown
         for argument in re.findall(r"\b([A-Z]{2,})\b", usage.replace("[OPTIONS]", "")):
             assert re.search(rf"^  {argument}( |$)", rest, re.MULTILINE), shown
+
+
+def test_the_help_has_sixteen_commands_and_first_the_twelve_that_most_work_needs():
+    shown = CliRunner().invoke(app, ["--help"], prog_name="matrix", env={"COLUMNS": "80"}).stdout
+
+    listed = re.findall(r"^  ([a-z]+) {2,}", shown, re.MULTILINE)
+    needed = "demo new plan verify run watch stop runs results report compare reap"
+    assert listed == [*needed.split(), "import", "observe", "history", "logs"]
+    assert [*listed, "local"] == NAMES
+    assert shown.index("  logs ") < shown.index("Options:")
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"), [("reslts", "results"), ("schema", "--schema"), ("version", "--version")]
+)
+def test_of_a_command_that_there_is_not_the_nearest_command_or_option_is_named(matrix, written, meant):
+    seen = matrix(written)
+
+    assert seen.exit_code == 2
+    assert f"there is no command {written!r}; did you mean {meant}?" in " ".join(seen.stderr.split())
+
+
+def test_the_schema_of_a_matrix_is_an_answer_without_a_command(matrix):
+    shown = matrix("--schema")
+
+    assert shown.exit_code == 0
+    assert {"name", "storage", "workload", "fleet"} <= json.loads(shown.stdout)["properties"].keys()
 
 
 def test_every_right_that_the_command_needs_of_its_user_is_documented():
