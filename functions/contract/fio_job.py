@@ -225,7 +225,7 @@ class FioJob:
         return read or default, write or default
 
     @cached_property
-    def _block_limits(self) -> tuple[list[int], list[int]]:
+    def block_limits(self) -> tuple[list[int], list[int]]:
         """Smallest and largest sizes of a read and of a write."""
         name, text = self._last("bs", "blocksize", "bsrange", "bssplit") or ("bs", DEFAULT_BLOCK)
         between = re.compile("[-:]") if name in ("bsrange", "bssplit") else re.compile("$^")
@@ -235,7 +235,7 @@ class FioJob:
     @cached_property
     def blocks(self) -> tuple[float, float]:
         """Mean size of a read and of a write."""
-        least, most = self._block_limits
+        least, most = self.block_limits
         return (least[READ] + most[READ]) / 2, (least[WRITE] + most[WRITE]) / 2
 
     @cached_property
@@ -292,12 +292,12 @@ class FioJob:
             size = min(size, total) if size else total
         else:
             each = size / self.files
-        block = max(self._block_limits[1][way] for way in self.directions)
+        block = max(self.block_limits[1][way] for way in self.directions)
         if each < block:
             return 0.0
         part = self._given.get("io_size", "0")
         size *= int(part[:-1]) / 100 if part.endswith("%") else 1
-        is_even = all(limits[way] == block for limits in self._block_limits for way in self.directions)
+        is_even = all(limits[way] == block for limits in self.block_limits for way in self.directions)
         return min(size, self.files * (each // block * block)) if is_even else size
 
     @cached_property

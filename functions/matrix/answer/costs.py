@@ -211,9 +211,13 @@ class Bill:
         put = planned.put_requests * _times(written, planned.written_bytes) if planned else 0.0
         if crossed is None:
             crossed = cross_zone * (moved_bytes(mounts) if mounts else read + written)
-        read, written = storage.metered_bytes(mounts) or (read, written)
+        metered = storage.metered_bytes(mounts)
+        if metered is None:
+            padding = _padding(planned, read, written)
+        else:
+            (read, written), padding = metered, (NOTHING, NOTHING)
         moved = Amount.exactly(read), Amount.exactly(written)
-        usage = Usage(NOTHING, *moved, NOTHING, Amount.exactly(got), Amount.exactly(put))
+        usage = Usage(NOTHING, *moved, NOTHING, Amount.exactly(got), Amount.exactly(put), *padding)
         usd = file_system_cost(self.book, storage, usage).expected
         usd += crossed / 2**30 * self.book.price("between_zones_gib").usd
         return usd, bool(mounts) or is_reported
@@ -359,6 +363,18 @@ def _footprint(cell: ResultDocument, point: PointResult, storage: Storage, times
         written_bytes=each.written_bytes * times,
         read_requests=each.read_requests * times,
         write_requests=each.put_requests * times,
+        read_padding=each.read_padding * times,
+        written_padding=each.written_padding * times,
+    )
+
+
+def _padding(planned: Footprint | None, read: float, written: float) -> tuple[Amount, Amount]:
+    """Return what EFS meters beyond these bytes, which no mount counted: in the planned proportion."""
+    if planned is None:
+        return NOTHING, NOTHING
+    return (
+        Amount.exactly(planned.read_padding * _times(read, planned.read_bytes)),
+        Amount.exactly(planned.written_padding * _times(written, planned.written_bytes)),
     )
 
 

@@ -42,6 +42,8 @@ def cell_work(cell: Combination, points: Sequence[Point], repetitions: int, reac
         stored_bytes=guessed(count * max(step.stored_bytes for step in steps)),
         read_requests=Amount.exactly(times * sum(step.read_requests for step in steps)),
         write_requests=Amount.exactly(times * sum(step.put_requests for step in steps)),
+        read_padding=guessed(times * sum(step.read_padding for step in steps)),
+        written_padding=guessed(times * sum(step.written_padding for step in steps)),
     )
     return CellWork(Work(seconds, len(points) * repetitions, count, filling_s), use)
 

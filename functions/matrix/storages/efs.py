@@ -26,7 +26,7 @@ from matrix.storages.metrics import (
     WatchedLimit,
     metrics_table,
 )
-from matrix.terms.charges import METERED_REQUEST_BYTES, Charge, Query, Usage
+from matrix.terms.charges import METERED_DATA_BYTES, METERED_METADATA_BYTES, Charge, Query, Usage
 from matrix.terms.documents.parts import StorageFields
 from matrix.terms.problems import Problems
 from matrix.terms.use import Use, nfs_operations, total
@@ -174,7 +174,10 @@ class EfsStorage(Storage):
             named_by=("throughputMode", "performanceMode", "deployment", "tls", "iam"),
         ),
         ceilings=_CEILINGS,
-        assumption="creating and deleting an EFS file system takes 3.5 minutes; elastic bytes may be half or double",
+        assumption=(
+            "creating and deleting an EFS file system takes 3.5 minutes; elastic bytes may be half or double, and a "
+            "request below 32 KiB is metered as 32 KiB"
+        ),
         metrics=EfsMetrics(),
         # Published: 1,024 files in 11.8 s, zero-byte table, 1 thread.
         create_latency_s=0.012,
@@ -239,15 +242,19 @@ class EfsStorage(Storage):
         return self.throughput_mode == "elastic"
 
     def metered_bytes(self, counted: Mapping[str, float]) -> tuple[float, float] | None:
-        """Return the bytes that the mounts counted: a request counts as at least 4 KiB, and metadata as reads."""
+        """Return the least that EFS meters of what the mounts counted: each request as 32 KiB, of metadata as 4 KiB.
+
+        Least, because only the mean size of a request is counted, and metadata that is written counts as read.
+        """
         if not {"nfs_read_bytes", "nfs_write_bytes"} <= counted.keys():
             return None
 
         def metered(way: str) -> float:
             requests = counted.get(f"nfs_{way}_operations", 0.0)
-            return max(counted.get(f"nfs_{way}_bytes", 0.0), requests * METERED_REQUEST_BYTES)
+            return max(counted[f"nfs_{way}_bytes"], requests * METERED_DATA_BYTES)
 
-        return metered("read") + metered("other"), metered("write")
+        looked_up = counted.get("nfs_other_operations", 0.0) * METERED_METADATA_BYTES
+        return metered("read") + looked_up, metered("write")
 
     @property
     def only_in_its_zone(self) -> str | None:
@@ -282,8 +289,10 @@ class EfsStorage(Storage):
         """Yield the charges of its storage and of its throughput mode."""
         yield Charge(self._kept, usage.varying_gib_months)
         if self.throughput_mode == "elastic":
-            yield Charge("efs_elastic_read_gib", usage.read_bytes.times(1 / 2**30))
-            yield Charge("efs_elastic_write_gib", usage.written_bytes.times(1 / 2**30))
+            read = usage.read_bytes.and_also(usage.read_padding)
+            written = usage.written_bytes.and_also(usage.written_padding)
+            yield Charge("efs_elastic_read_gib", read.times(1 / 2**30))
+            yield Charge("efs_elastic_write_gib", written.times(1 / 2**30))
         # The owner of an existing one pays for provisioned throughput in any case.
         if self.throughput_mode == "provisioned" and not self.file_system_id:
             yield Charge("efs_provisioned_mibps_month", usage.months.times(self.provisioned_throughput_mibps or 0))

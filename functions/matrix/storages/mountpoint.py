@@ -13,13 +13,14 @@ from matrix.fields.types import BucketName, ObjectPrefix, Rule, Size
 from matrix.storages.base import BEYOND_ANY_FLEET_BYTES_PER_S, Ability, CeilingWords, Storage, Traits, Words
 from matrix.storages.directory_buckets import GATEWAY_SERVICE, WRITES_PER_S, ZONES, is_directory_bucket
 from matrix.storages.metrics import StorageMetrics
-from matrix.terms.charges import METERED_REQUEST_BYTES, Amount, Charge, Usage
+from matrix.terms.charges import Amount, Charge, Usage
 from matrix.terms.documents.parts import StorageFields
 from matrix.terms.problems import Problems
 from matrix.terms.sizes import UNITS, format_size
 
 # Mountpoint's configuration guide, performance: the size of one request's read or write.
 PART_BYTES = 8 * UNITS["MiB"]
+LEAST_READ_BYTES = 4_096
 MIN_PART_BYTES, MAX_PART_BYTES = 5 * UNITS["MiB"], 5 * UNITS["GiB"]  # S3 user guide, multipart upload limits
 # The cache is on the root volume of 20 GiB, which also has the system and the output of steps.
 MAX_CACHE_MIB = 8_192
@@ -230,7 +231,7 @@ def uploads_are_incremental_where_objects_grow(part: MountpointStorage) -> Probl
 def parts_are_those_of_s3(part: MountpointStorage) -> Problems:
     """Yield a problem for part sizes that S3 does not accept."""
     for field, size in (("readPartSize", part.read_part_size), ("writePartSize", part.write_part_size)):
-        least = MIN_PART_BYTES if field == "writePartSize" else METERED_REQUEST_BYTES
+        least = MIN_PART_BYTES if field == "writePartSize" else LEAST_READ_BYTES
         if size is not None and not least <= size <= MAX_PART_BYTES:
             rule = f"must be from {format_size(least)} to 5GiB, as S3 takes and Mountpoint asks for"
             yield part.problem(field, rule, f'write "{format_size(PART_BYTES)}", or leave it out')

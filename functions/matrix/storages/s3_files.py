@@ -8,7 +8,7 @@ from pydantic import Field, StringConstraints
 from matrix.fields.types import SizeOrNone
 from matrix.storages.base import FILE_SYSTEM_ID, BlockTimes, CeilingWords, Storage, Traits, Words
 from matrix.storages.metrics import MINUTE_S, ClientCap, StorageMetrics, metrics_table
-from matrix.terms.charges import Amount, Charge, Usage
+from matrix.terms.charges import METERED_DATA_BYTES, METERED_METADATA_BYTES, Amount, Charge, Usage
 from matrix.terms.documents.parts import StorageFields
 from matrix.terms.use import Use, nfs_operations, total
 
@@ -16,8 +16,6 @@ from matrix.terms.use import Use, nfs_operations, total
 READ_IOPS, WRITE_IOPS = 250_000, 50_000
 READ_BYTES_PER_S = 1e12  # "terabytes per second"
 MIN_WRITE_GIBPS, CLIENT_READ_GIBPS = 1.0, 3.0
-# S3 user guide, S3 Files metering: data moves in units of at least 32 KB, a lookup counts as 4 KB read.
-METERED_DATA_BYTES, METERED_METADATA_BYTES = 32_768, 4_096
 # The FileSystemId of CreateFileSystem's model; EFS's ids are shorter.
 FileSystemId = Annotated[str, StringConstraints(pattern=r"^fs-[0-9a-f]{17,40}$")]
 
@@ -175,10 +173,12 @@ class S3FilesStorage(Storage):
 
         Written data are exported once, which counts as reading them. Objects keep a version of each export.
         """
-        written = usage.written_bytes
+        written = usage.written_bytes.and_also(usage.written_padding)
         yield Charge("s3_files_gib_month", usage.varying_gib_months)
         yield Charge("s3_gib_month", usage.varying_gib_months)
-        through = usage.read_bytes
+        # A read may be metered as a read of metadata, too (S3 Files metering).
+        looked_up = Amount(0.0, 0.0, usage.read_requests.high * METERED_METADATA_BYTES)
+        through = usage.read_bytes.and_also(usage.read_padding).and_also(looked_up)
         if self.direct_reads:
             through = Amount(0.0, through.expected, through.high)
         # A file that is deleted before its export, a minute after its last change, is never exported.

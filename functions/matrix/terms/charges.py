@@ -1,13 +1,15 @@
 """Charges of AWS: used amounts, with their names in the price book and in AWS's price list."""
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from matrix.terms.documents.parts import Volume
 
-# EFS meters an NFS request as at least this many bytes (EFS guide, metering).
-METERED_REQUEST_BYTES = 4_096
+# "Metadata operations are metered in 1 KiB increments after the first 4 KiB. Data operations are metered in 1 KiB
+# increments after the first 32 KiB" (EFS guide, metered sizes). S3 Files runs on EFS and is metered alike.
+METERED_DATA_BYTES, METERED_METADATA_BYTES, METERED_STEP_BYTES = 32_768, 4_096, 1_024
 # The parts that agents put large objects in (agent/engine/records.py), and Mountpoint by default.
 PUT_PART_BYTES = 8 * 2**20
 HOUR_S = 3_600
@@ -57,6 +59,10 @@ class Usage(NamedTuple):
     stored_bytes: Amount
     read_requests: Amount = NOTHING
     write_requests: Amount = NOTHING
+    read_padding: Amount = NOTHING
+    """Bytes that EFS meters beyond those read, as it counts a request as at least 32 KiB."""
+    written_padding: Amount = NOTHING
+    """The same beyond those written."""
     is_steady: bool = False
     """Whether the stored bytes are constant and do not grow with a run."""
 
@@ -86,6 +92,11 @@ class Charge(NamedTuple):
 
     name: str
     amount: Amount
+
+
+def metered_request_bytes(size: float) -> float:
+    """Return the bytes as which EFS meters a request of data of this size."""
+    return max(METERED_DATA_BYTES, math.ceil(size / METERED_STEP_BYTES) * METERED_STEP_BYTES)
 
 
 @dataclass(frozen=True)

@@ -173,9 +173,9 @@ NO_BYTES = {"nfs_read_bytes": 0.0, "nfs_write_bytes": 0.0}
         ("read_bytes", {}, 50.0),
         # Of work that tells neither from the other all is written.
         ("bytes", {}, 100.0),
-        # The mounts count the clients' caches out: 2 GiB, and 4 KiB for each small write.
+        # The mounts count the clients' caches out: 2 GiB, and 32 KiB for each small write.
         ("write_bytes", NO_BYTES | {"nfs_write_bytes": 2.0 * 2**30}, 2.0),
-        ("write_bytes", NO_BYTES | {"nfs_write_bytes": 1.0, "nfs_write_operations": 2.0**19}, 2.0),
+        ("write_bytes", NO_BYTES | {"nfs_write_bytes": 1.0, "nfs_write_operations": 2.0**16}, 2.0),
         # 2**19 requests for metadata are 2 GiB read.
         ("write_bytes", NO_BYTES | {"nfs_other_operations": 2.0**19}, 1.0),
     ],

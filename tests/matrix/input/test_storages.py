@@ -120,3 +120,14 @@ def test_every_throughput_capacity_that_fsx_offers_has_its_cache_and_bursts(kind
         ).matrix.storage[0]
 
         assert storage.cache_bytes > 0
+
+
+def test_efs_and_s3_files_meter_a_request_as_32_kib_at_least():
+    """EFS guide, metered sizes."""
+    counted = {
+        "nfs_read_bytes": 4_096e6, "nfs_read_operations": 1e6, "nfs_write_bytes": 0.0, "nfs_other_operations": 1e3,
+    }  # fmt: skip
+
+    for kind in ("efs", "s3-files"):
+        storage = MODELS[kind].model_validate({"type": kind})
+        assert storage.metered_bytes(counted) == (32_768e6 + 4_096e3, 0.0)

@@ -273,3 +273,18 @@ def test_data_that_stay_for_all_repetitions_are_planned_once(workload, made_byte
         return planner(checked).work_of(cell).use.written_bytes.expected / cell.fleet.count
 
     assert written(3) == written(1) == pytest.approx(made_bytes)
+
+
+@pytest.mark.parametrize("kind", ["efs", "s3-files"])
+@pytest.mark.parametrize("pattern", ["randread", "randwrite"])
+def test_requests_below_32_kib_cost_as_much_as_requests_of_32_kib(kind, pattern):
+    """EFS guide, metered sizes: data operations are metered in steps of 1 KiB after the first 32 KiB."""
+
+    def moved_gib(block):
+        work = {"type": "fio", "rw": pattern, "bs": block, "size": "64m", "number_ios": 2_000, "direct": 1}
+        # All blocks read files of the same size, so what lays them out is the same.
+        document = matrix(storage=[{"type": kind}], workload=[work], fleet=[{"instanceType": "m6i.large", "count": 4}])
+        [file_system] = plan(document).file_systems
+        return {use["unit"]: use["amount"] for use in file_system.by_use if use["unit"].startswith("GiB")}
+
+    assert moved_gib("4k") == moved_gib("32k") != moved_gib("64k")

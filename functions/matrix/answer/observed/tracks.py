@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from matrix.answer.observed.asking import EFS, FSX, VOLUME, Window
 from matrix.samples.cloudwatch import Query
 from matrix.storages.base import Storage
+from matrix.terms.charges import METERED_DATA_BYTES
 from matrix.terms.documents.observed import ObservedMetric
 
 Values = NDArray[np.float64]
@@ -26,8 +27,6 @@ EMPTY_PERCENT = 1.0
 # Parts of the window that a picture shows.
 PARTS = 60
 MINUTE_S = 60
-# EFS meters a request as at least so much (EFS guide, metering).
-MIN_METERED_BYTES = 4_096
 
 
 @dataclass(frozen=True)
@@ -85,7 +84,7 @@ def _throughput(answers: Answers, written: str, read: str, period_s: int) -> Val
 
 
 def _metered(sums: Values, operations: Values) -> float:
-    return max(float(np.nansum(sums)), MIN_METERED_BYTES * float(np.nansum(operations)))
+    return max(float(np.nansum(sums)), METERED_DATA_BYTES * float(np.nansum(operations)))
 
 
 def _volume(answers: Answers, storage: Storage | None, period_s: int) -> Use:

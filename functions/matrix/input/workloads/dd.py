@@ -9,7 +9,7 @@ from matrix.fields.types import Rule, Size, Sweep
 from matrix.input.workloads.contract import Clients, Workload
 from matrix.input.workloads.sweeps import Footprint, Params, combinations, values_are_different
 from matrix.storages.base import Ability, Need, Storage
-from matrix.terms.charges import PUT_PART_BYTES
+from matrix.terms.charges import PUT_PART_BYTES, metered_request_bytes
 from matrix.terms.metrics import latencies
 from matrix.terms.problems import Problems
 from matrix.terms.quantities import count_of
@@ -73,8 +73,11 @@ class DdWorkload(Workload):
         is_read_back = params.get("verify", False)
         seconds = max(moving_s, waiting_s) + (moving_s if is_read_back else 0.0)
         read_bytes = data_bytes if is_read_back else 0
+        each = params["block_bytes"]
+        padding = blocks * (metered_request_bytes(each) - each) if params["sync"] == "block" else 0.0
         return Footprint(
             seconds,
+            written_padding=padding,
             read_bytes=read_bytes,
             written_bytes=data_bytes,
             stored_bytes=data_bytes,

@@ -7,10 +7,11 @@ from pydantic import Field
 
 from matrix.fields.types import Rule, Size, Sweep
 from matrix.input.workloads.contract import Clients, Workload
+from matrix.input.workloads.sizes import metered_bytes
 from matrix.input.workloads.sweeps import Footprint, Params, combinations, values_are_different
 from matrix.input.workloads.touch import TOOL_CEILING_PER_S, files_divide_by
 from matrix.storages.base import Ability, Need, Storage
-from matrix.terms.charges import METERED_REQUEST_BYTES
+from matrix.terms.charges import METERED_METADATA_BYTES
 from matrix.terms.metrics import latencies
 from matrix.terms.problems import Problems
 
@@ -63,8 +64,11 @@ class DeleteWorkload(Workload):
         making_s = files / min(WORKERS / storage.create_latency_s, most_per_s)
         making_s += total_bytes / clients.bytes_per_s(storage, WORKERS)
         deleting_s = files / min(at_once / storage.create_latency_s, most_per_s)
-        written = 2 * files * METERED_REQUEST_BYTES + total_bytes
-        return Footprint(making_s + deleting_s, written_bytes=written, stored_bytes=total_bytes)
+        written = 2 * files * METERED_METADATA_BYTES + total_bytes
+        padding = metered_bytes(files, params["file_bytes"]) - total_bytes
+        return Footprint(
+            making_s + deleting_s, written_bytes=written, stored_bytes=total_bytes, written_padding=padding
+        )
 
     def can_be_emulated(self, params: Params) -> bool:
         """Return whether our own engine does a point, which alone keeps to an emulated storage's speed."""

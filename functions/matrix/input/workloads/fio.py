@@ -26,7 +26,7 @@ from matrix.input.workloads.fio_job_file import Section
 from matrix.input.workloads.fio_values import FORMS
 from matrix.input.workloads.sweeps import Footprint, Params, combinations
 from matrix.storages.base import Ability, Need, Storage
-from matrix.terms.charges import PUT_PART_BYTES
+from matrix.terms.charges import PUT_PART_BYTES, metered_request_bytes
 from matrix.terms.metrics import latencies
 from matrix.terms.problems import Problem, Problems, check, path_text
 
@@ -290,7 +290,7 @@ class FioWorkload(Workload):
         is_there = "device" in params and storage.is_filled
         if is_there and params.get("section") in (None, *(each.name for each in self.sections[:1])):
             loading_s = sum(job.most_bytes for job in jobs) / storage.loading_bytes_per_s
-        lasts_s = read = written = read_requests = operations = 0.0
+        lasts_s = read = written = read_requests = operations = read_padding = written_padding = 0.0
         for job in jobs:
             speed = _speed(job, storage, clients, len(jobs))
             its_s = min(job.longest_s, max(job.most_bytes / speed, loading_s))
@@ -299,6 +299,8 @@ class FioWorkload(Workload):
             read += moved.read
             written += moved.written
             read_requests += moved.read / job.blocks[READ]
+            read_padding += _padding(job, READ, moved.read)
+            written_padding += _padding(job, WRITE, moved.written)
             operations += 0.0 if job.is_merged else (moved.read + moved.written) / job.mean_block
         laid_out, files, made, made_requests = NOTHING_LAID_OUT if is_there else point.laid_out
         before_s = (laid_out + point.read_before_bytes) / clients.bytes_per_s(storage)
@@ -311,6 +313,8 @@ class FioWorkload(Workload):
             read_requests=read_requests,
             write_requests=max(files, written / PUT_PART_BYTES),
             operations=operations,
+            read_padding=read_padding,
+            written_padding=written_padding,
             longest_s=before_s + point.longest_s,
             making_s=clients.making_s(storage, *((0.0, made) if sharing > 1 else (made, 0.0))),
             made_bytes=made / sharing,
@@ -472,6 +476,15 @@ def _speed(job: FioJob, storage: Storage, clients: Clients, together: int = 1) -
     by_blocks = math.inf if job.is_merged else iops * job.mean_block
     by_storage = min(by_blocks, clients.bytes_per_s(storage, job.jobs * job.depth))
     return min(by_storage / together, job.given_bytes_per_s)
+
+
+def _padding(job: FioJob, way: int, moved_bytes: float) -> float:
+    """Return what EFS meters of these requests beyond their bytes. Those that the page cache merges are large."""
+    if job.is_merged:
+        return 0.0
+    least, most = (limits[way] for limits in job.block_limits)
+    mean_padding = (metered_request_bytes(least) - least + metered_request_bytes(most) - most) / 2
+    return moved_bytes / job.blocks[way] * mean_padding
 
 
 def _requests(job: FioJob) -> float:

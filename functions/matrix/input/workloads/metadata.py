@@ -9,11 +9,19 @@ from pydantic import Field
 
 from matrix.fields.types import Rule, SizeOrNone, Sweep
 from matrix.input.workloads.contract import Clients, Workload
-from matrix.input.workloads.sizes import EQUAL, SizesField, a_list_has_all_sizes, is_listed, sizes_of, total_bytes
+from matrix.input.workloads.sizes import (
+    EQUAL,
+    SizesField,
+    a_list_has_all_sizes,
+    is_listed,
+    metered_bytes,
+    sizes_of,
+    total_bytes,
+)
 from matrix.input.workloads.sweeps import Footprint, Params, combinations, values_are_different
 from matrix.input.workloads.touch import TOOL_CEILING_PER_S, files_divide_by_threads
 from matrix.storages.base import Ability, Need, Storage
-from matrix.terms.charges import METERED_REQUEST_BYTES
+from matrix.terms.charges import METERED_METADATA_BYTES
 from matrix.terms.metrics import latencies
 from matrix.terms.problems import Problems
 
@@ -21,6 +29,8 @@ from matrix.terms.problems import Problems
 PHASES = ("create", "stat", "open-read", "list", "rename", "delete")
 # Phases that change a directory; the others only read.
 CHANGES = frozenset({"create", "rename", "delete"})
+# Phases that write or read what is in the files.
+WITH_CONTENTS = frozenset({"create", "open-read"})
 # A READDIR reply of 32 KiB with about 256 bytes for each entry: an emulated storage counts it as one operation.
 ENTRIES_OF_A_REPLY = 128
 MAX_FILE_BYTES = 2**20
@@ -121,14 +131,18 @@ class MetadataWorkload(Workload):
         seconds = max(
             files / per_s, operations * clients.count / storage.effective_iops if storage.traits.is_shared else 0.0
         )
-        moved_bytes = operations * max(METERED_REQUEST_BYTES, params["file_bytes"] if phase != "stat" else 0)
-        is_writing = phase == "create"
+        names_bytes, is_change, is_writing = operations * METERED_METADATA_BYTES, phase in CHANGES, phase == "create"
+        has_contents = phase in WITH_CONTENTS
+        data_bytes = total_bytes(files, params["file_bytes"], self.sizes) if has_contents else 0
+        padding = metered_bytes(files, params["file_bytes"], self.sizes) - data_bytes if has_contents else 0.0
         return Footprint(
             min(seconds, params["at_most_s"] or math.inf),
-            read_bytes=0.0 if is_writing else moved_bytes,
-            written_bytes=moved_bytes if is_writing else 0.0,
+            read_bytes=0.0 if is_change else names_bytes + data_bytes,
+            written_bytes=names_bytes + data_bytes if is_change else 0.0,
+            read_padding=0.0 if is_change else padding,
+            written_padding=padding if is_change else 0.0,
             stored_bytes=total_bytes(files, params["file_bytes"], self.sizes, BLOCK_BYTES) if is_writing else 0.0,
-            read_requests=0.0 if phase in CHANGES else operations,
+            read_requests=0.0 if is_change else operations,
             write_requests=files if is_writing else 0.0,
             longest_s=params["at_most_s"] or math.inf,
         )

@@ -11,7 +11,7 @@ from matrix.input.workloads.contract import Clients
 from matrix.input.workloads.open_loop import OpenLoopModel, a_limit_has_its_rates
 from matrix.input.workloads.sweeps import Footprint, Params, combinations, values_are_different
 from matrix.storages.base import Ability, Need, Storage
-from matrix.terms.charges import PUT_PART_BYTES
+from matrix.terms.charges import PUT_PART_BYTES, metered_request_bytes
 from matrix.terms.metrics import latencies
 from matrix.terms.open_loop import HIGHEST_RATE
 from matrix.terms.problems import Problems
@@ -127,6 +127,8 @@ class ReadWorkload(OpenLoopModel):
             stored_bytes=stored,
             read_requests=pages,
             operations=pages,
+            # What is read in sequence arrives by requests of 1 MiB, of which readahead makes pages.
+            read_padding=pages * (metered_request_bytes(params["page_bytes"]) - params["page_bytes"]) * is_random,
             making_s=clients.making_s(storage, own, shared, params["threads"]) / points,
             made_bytes=made,
             made_requests=made / PUT_PART_BYTES,

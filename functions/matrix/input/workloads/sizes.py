@@ -8,6 +8,7 @@ from pydantic import BeforeValidator, WithJsonSchema
 
 from contract.sizes import TEXT, Sizes
 from matrix.fields.types import InputModel, refusal
+from matrix.terms.charges import metered_request_bytes
 from matrix.terms.problems import Problems
 from matrix.terms.sizes import NotASize, parse_size
 
@@ -116,6 +117,16 @@ def total_bytes(files: int, mean_bytes: int, text: str = EQUAL, block_bytes: int
     seen = 1 if text == EQUAL else max(1, min(files, MANY))
     in_blocks = sum(-(-sizes.of(number) // block_bytes) * block_bytes for number in range(seen))
     return round(files * in_blocks / seen)
+
+
+@lru_cache(maxsize=1_000)
+def metered_bytes(files: int, mean_bytes: int, text: str = EQUAL) -> float:
+    """Return the bytes as which EFS meters one request for each of so many files. Empty files need none."""
+    if not mean_bytes:
+        return 0.0
+    sizes = sizes_of(mean_bytes, text)
+    seen = 1 if text == EQUAL else max(1, min(files, MANY))
+    return files * sum(metered_request_bytes(sizes.of(number)) for number in range(seen)) / seen
 
 
 def is_listed(text: str) -> bool:

@@ -19,6 +19,8 @@ class Footprint(NamedTuple):
     does not know the latter, one for each part of its written bytes is assumed. Operations are those whose number
     limits the step: small or scattered blocks. The step ends after `longest_s`, even if it has moved less by then.
 
+    Padding is what EFS and S3 Files meter beyond the bytes, since they count each request of data as at least 32 KiB.
+
     What is made for the first repetition and stays for the others is apart: `making_s`, `made_bytes`, `made_requests`.
     """
 
@@ -29,6 +31,8 @@ class Footprint(NamedTuple):
     read_requests: float = 0.0
     write_requests: float | None = None
     operations: float = 0.0
+    read_padding: float = 0.0
+    written_padding: float = 0.0
     longest_s: float = math.inf
     making_s: float = 0.0
     made_bytes: float = 0.0

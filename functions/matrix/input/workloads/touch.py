@@ -11,7 +11,7 @@ from matrix.input.workloads.contract import Clients
 from matrix.input.workloads.open_loop import OpenLoopModel, a_limit_has_its_rates
 from matrix.input.workloads.sweeps import Footprint, Params, combinations, values_are_different
 from matrix.storages.base import Ability, Need, Storage
-from matrix.terms.charges import METERED_REQUEST_BYTES
+from matrix.terms.charges import METERED_METADATA_BYTES
 from matrix.terms.metrics import latencies
 from matrix.terms.open_loop import HIGHEST_RATE
 from matrix.terms.problems import Problems
@@ -80,7 +80,7 @@ class TouchWorkload(OpenLoopModel):
             per_s = min(per_s, storage.effective_iops / clients.count)
         seconds = max(params["files"] / per_s, self.paced_s(params))
         files = params["files"]
-        return Footprint(seconds, written_bytes=files * METERED_REQUEST_BYTES, write_requests=files)
+        return Footprint(seconds, written_bytes=files * METERED_METADATA_BYTES, write_requests=files)
 
     def can_be_emulated(self, params: Params) -> bool:
         """Return whether our own engine does a point, which alone keeps to an emulated storage's speed."""

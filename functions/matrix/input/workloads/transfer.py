@@ -6,7 +6,7 @@ from pydantic import Field
 
 from matrix.fields.types import AS_GIVEN, Rule, Size, Sweep
 from matrix.input.workloads.contract import Clients, Workload
-from matrix.input.workloads.sizes import EQUAL, SizesField, a_list_has_all_sizes, sizes_of, total_bytes
+from matrix.input.workloads.sizes import EQUAL, SizesField, a_list_has_all_sizes, metered_bytes, sizes_of, total_bytes
 from matrix.input.workloads.sweeps import Footprint, Params, combinations, values_are_different
 from matrix.storages.base import Storage
 from matrix.terms.documents.parts import Volume
@@ -89,7 +89,8 @@ class TransferWorkload(Workload):
         waiting_s = files * (storage.create_latency_s + blocks * storage.sync_latency_s)
         tool_s = files / TOOL_FILES_PER_S[params["tool"]]
         seconds = max(moving_s, waiting_s / (params["threads"] or ASSUMED_THREADS), tool_s)
-        return Footprint(seconds, written_bytes=stored, stored_bytes=stored)
+        padding = metered_bytes(files, params["file_bytes"], self.sizes) - stored
+        return Footprint(seconds, written_bytes=stored, stored_bytes=stored, written_padding=padding)
 
     def work_volume(self, storage: Storage) -> Volume | None:
         """Return the volume that the files are copied from."""
