@@ -25,6 +25,7 @@ pytestmark = [
 PICTURES = os.environ.get("CONSOLE_PICTURES", "")
 PATIENCE_MS = 200_000
 TOUCH = {"type": "touch", "files": 200, "threads": [1, 4], "directories": "own"}
+FAILING = {"type": "build", "name": "failing", "build": "exit 1", "expectedSeconds": 1}
 
 
 @pytest.fixture(scope="module")
@@ -86,9 +87,9 @@ def picture(page, name):
 
 
 def test_a_run_is_watched_from_its_plan_to_its_report(cloud, chromium, tmp_path):
-    """Fleets of one are measured on two storages; a fleet of five is above the account's quota."""
-    fleets = [{"instanceType": "m6i.large", "count": [2, 5]}]
-    asked = matrix(storage=[EFS, EBS], workload=[TOUCH], fleet=fleets, repetitions=2, budgetUsd=5)
+    """Creates are measured on two storages, builds fail."""
+    fleets = [{"instanceType": "m6i.large", "count": 2}]
+    asked = matrix(storage=[EFS, EBS], workload=[TOUCH, FAILING], fleet=fleets, repetitions=2, budgetUsd=5)
 
     with started(cloud, tmp_path, asked, "watched") as command, opened(chromium, command.address) as console:
         page = console.page
