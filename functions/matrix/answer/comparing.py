@@ -110,9 +110,10 @@ def compare(
 ) -> ComparedRuns:
     """Compare two runs by the primary values of their points.
 
-    A regression is a point that is slower by more than the threshold (0.05 is 5 %, or that of its metric among
-    `thresholds`) and by more than chance explains, all points considered: if nothing has changed, a run has one with a
-    chance of 5 % at most (Holm). Raises NotComparable if only one of the runs is emulated.
+    A regression is a point that differs by more than chance explains, all points considered (Holm: if nothing has
+    changed, a run has one with a chance of 5 % at most), and that is slower by more than the threshold (0.05 is 5 %, or
+    that of its metric among `thresholds`) at both ends of its interval.
+    Raises NotComparable if only one of the runs is emulated.
     """
     _refuse_mixture(base, run)
     before, after = _by_key(list(measured_points(base)), list(measured_points(run)))
@@ -281,9 +282,9 @@ def _judged(cell: Compared, threshold: float) -> Compared:
     verdict: PairVerdict = "slower" if is_slower else "faster"
     change = _slowdown(ratio, cell.run.higher_is_better)
     words = f"{verdict} by {100 * abs(change):.1f} % ({_describe_ratio(cell)})"
-    beyond = is_slower and change > threshold
+    beyond = is_slower and _least_slowdown(between, cell.run.higher_is_better) > threshold
     if is_slower and not beyond:
-        words += f": within the threshold of {100 * threshold:g} %"
+        words += f": {'perhaps ' * (change > threshold)}within the threshold of {100 * threshold:g} %"
     return replace(cell, verdict=verdict, words=words, is_regression=beyond)
 
 
@@ -300,6 +301,13 @@ def _missing(cell: Compared) -> str:
 def _slowdown(ratio: float, higher_is_better: bool) -> float:
     """The slowdown as a share: a ratio of 0.9 for rates is 10 % slower, and so is 1.1 for durations."""
     return 1 - ratio if higher_is_better else ratio - 1
+
+
+def _least_slowdown(between: Difference, higher_is_better: bool) -> float:
+    """The end of the interval that is less slow, as a share; the slowdown itself if no value varies."""
+    interval = between.interval
+    ends = (interval.low, interval.high) if interval else (between.ratio,)
+    return min(_slowdown(end, higher_is_better) for end in ends)
 
 
 def _describe_ratio(cell: Compared) -> str:

@@ -68,7 +68,7 @@ def _judged(document: ComparedRuns) -> str:
     own = [f"of {metric} {100 * share:g} %" for metric, share in document.get("thresholds", {}).items()]
     threshold = ", ".join([f"{100 * document['threshold']:g} %", *own])
     if slower:
-        return f"{slower} of {points} became slower by more than {threshold} and by more than chance explains."
+        return f"{slower} of {points} became slower, shown to be by more than {threshold}."
     undecided = sum(pair["verdict"] == "cannot tell" for pair in document["compared"])
     if undecided == points:
         return f"Too little was measured to tell whether any of {points} became slower."

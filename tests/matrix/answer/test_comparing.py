@@ -249,3 +249,28 @@ def test_a_cell_and_a_point_that_vanished_are_lost_and_what_the_base_never_had_i
         ("c2", "the run has no such cell"), ("c4", "the run has no figure of it"),
     ]  # fmt: skip
     assert len(found["only_in_run"]) == 2
+
+
+@pytest.mark.parametrize("workload", ["touch", "build"])
+def test_slower_by_more_than_the_threshold_is_shown_only_if_the_whole_interval_is(workload):
+    by = 0.94 if workload == "touch" else 1.06
+    noisy, steady = (
+        compare(
+            *(
+                run(name, [each], workload=workload, noise=1e-4, shared=(-apart, 0.0, apart))
+                for name, each in (("old", 1), ("new", by))
+            ),
+            threshold=0.05,
+        )
+        for apart in (0.01, 0.001)
+    )
+
+    assert verdicts(noisy) == verdicts(steady) == ["slower"]
+    assert (noisy["regressions"], steady["regressions"]) == (0, 1)
+    assert noisy["compared"][0]["words"].endswith(": perhaps within the threshold of 5 %")
+
+
+def test_a_change_without_any_noise_needs_no_interval():
+    old, new = (run(name, [by], noise=0.0, shared=(0.0,) * 3) for name, by in (("old", 1), ("new", 0.94)))
+
+    assert compare(old, new, threshold=0.05)["regressions"] == 1

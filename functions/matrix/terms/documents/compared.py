@@ -80,7 +80,7 @@ class ComparisonDocument(TypedDict):
     faster: int
     unjudged: int
     regressions: int
-    """Points that are slower by more than the threshold."""
+    """Points that are shown to be slower by more than the threshold."""
     threshold: float
     """As a share: 0.05 is 5 %."""
     detectable_ratio: float | None
@@ -149,7 +149,7 @@ class ComparedPair(TypedDict):
     reason: str | None
     """Why nothing can be told."""
     is_regression: bool
-    """Whether it is slower by more than the threshold and by more than chance explains."""
+    """Whether it is slower by more than chance explains, and at both ends of its interval beyond the threshold."""
 
 
 class ComparisonPower(TypedDict):
