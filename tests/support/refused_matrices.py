@@ -30,6 +30,7 @@ from support.matrices import (
 
 Document = dict[str, Any]
 Row = tuple[Document, str, str]
+OF_FLEET = {"instanceType", "count", "placement", "quorum", "bandwidthWeighting"}
 GP2 = {"type": "ebs", "volumeType": "gp2", "sizeGiB": 100}
 GP3 = {"type": "ebs", "volumeType": "gp3", "sizeGiB": 100}
 IO1 = {"type": "ebs", "volumeType": "io1", "sizeGiB": 100}
@@ -82,21 +83,16 @@ def without(document: Document, field: str) -> Document:
     return {key: value for key, value in document.items() if key != field}
 
 
-def fleet(**changes: Any) -> list[Document]:
-    return [FLEET | changes]
+def changed(**changes: Any) -> Document:
+    """What is changed of the smallest matrix; a field of a fleet is one of its fleet."""
+    of_fleet = {name: changes.pop(name) for name in OF_FLEET & changes.keys()}
+    alone = {name: [changes[name]] for name in ("storage", "workload") if isinstance(changes.get(name), dict)}
+    return changes | alone | ({"fleet": [FLEET | of_fleet]} if of_fleet else {})
 
 
 def row(path: str, code: str, **changes: Any) -> Row:
-    """What is changed of the smallest matrix; a field of a fleet is one of its fleet."""
-    of_fleet = {
-        name: changes.pop(name)
-        for name in ("instanceType", "count", "placement", "quorum", "bandwidthWeighting")
-        if name in changes
-    }
-    if of_fleet:
-        changes["fleet"] = fleet(**of_fleet)
-    alone = {name: [changes[name]] for name in ("storage", "workload") if isinstance(changes.get(name), dict)}
-    return changes | alone, path, code
+    """A row of the tables below."""
+    return changed(**changes), path, code
 
 
 # Each alone with a workload that all file systems can do: (storage, field, code).

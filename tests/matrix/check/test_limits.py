@@ -43,7 +43,7 @@ from support.refused_matrices import (
     REFUSED,
     VOLUME,
     WARNED,
-    fleet,
+    changed,
 )
 
 
@@ -78,7 +78,7 @@ def test_a_problem_shows_the_value_as_it_was_written():
     [
         # What AWS offers.
         *[
-            {"storage": [storage], "workload": [{"type": "touch", "files": 1}]}
+            changed(storage=storage, workload={"type": "touch", "files": 1})
             for storage in (
                 EBS | {"sizeGiB": 1, "iops": 3000},
                 EBS | {"sizeGiB": 40, "iops": 20000},
@@ -105,7 +105,7 @@ def test_a_problem_shows_the_value_as_it_was_written():
         ],
         # Variables that somebody sets, and what bash does not expand.
         *[
-            {"workload": [COMMAND | {"command": command}]}
+            changed(workload=COMMAND | {"command": command})
             for command in (
                 'cd "$WORK_DIR" && make -j $JOBS && echo ${CACHE_DIR%/*} $HOME $AWS_REGION',
                 'n=3; for i in $(seq $n); do read -r a b < x; echo "$i $a ${b}"; done',
@@ -118,7 +118,7 @@ def test_a_problem_shows_the_value_as_it_was_written():
         ],
         # What fio reads as it is meant.
         *[
-            {"workload": [FIO | {option: value}]}
+            changed(workload=FIO | {option: value})
             for option, value in {
                 "bs": 4096,
                 "bsrange": "4k-64k",
@@ -132,11 +132,11 @@ def test_a_problem_shows_the_value_as_it_was_written():
                 "fsync": 0,
             }.items()
         ],
-        {"workload": [FIO | {"device": True, "size": "80%", "offset": "10%"}]},
-        *[{"workload": [FIO | {"bs": size}]} for size in ("4KiB", "4k,8k", ",8k")],
+        changed(workload=FIO | {"device": True, "size": "80%", "offset": "10%"}),
+        *[changed(workload=FIO | {"bs": size}) for size in ("4KiB", "4k,8k", ",8k")],
         # What Mountpoint can do.
         *[
-            {"storage": [MOUNTPOINT], "workload": [workload]}
+            changed(storage=MOUNTPOINT, workload=workload)
             for workload in (
                 NEW_FILES | {"runtime": 30, "direct": 1, "fsync_on_close": 1, "end_fsync": 1, "loops": 1, "numjobs": 4},
                 NEW_FILES | {"ioengine": "libaio", "iodepth": 1},
@@ -144,73 +144,62 @@ def test_a_problem_shows_the_value_as_it_was_written():
                 *(DD, READ, LOOKS | {"sync": "each"}, TOUCH | {"sync": ["none", "each"]}, COMMAND, {"type": "delete"}),
             )
         ],
-        {"storage": [EFS, {"type": "s3-files"}], "workload": [NEW_FILES | {"rw": "randwrite", "fdatasync": 1}]},
-        {"storage": [MOUNTPOINT | {"storageClass": "EXPRESS_ONEZONE"}], "workload": [METADATA, NEW_FILES]},
+        changed(storage=[EFS, {"type": "s3-files"}], workload=NEW_FILES | {"rw": "randwrite", "fdatasync": 1}),
+        changed(storage=MOUNTPOINT | {"storageClass": "EXPRESS_ONEZONE"}, workload=[METADATA, NEW_FILES]),
         # Storages that are not files systems.
-        {"storage": [S3], "workload": [READ, OBJECTS]},
-        {"storage": [BY_COMMAND], "workload": [COMMAND, READER | {"name": "reader"}]},
-        {"storage": [S3, EBS], "workload": [READ, TOUCH], "exclude": [{"storage": S3, "workload": {"type": "touch"}}]},
-        {"storage": [{"type": "s3-express"}], "workload": [READ, OBJECTS]},
-        {"storage": [{"type": "s3", "client": "crt"}], "workload": [READ], "image": {"os": "al2023"}},
+        changed(storage=S3, workload=[READ, OBJECTS]),
+        changed(storage=BY_COMMAND, workload=[COMMAND, READER | {"name": "reader"}]),
+        changed(storage=[S3, EBS], workload=[READ, TOUCH], exclude=[{"storage": S3, "workload": {"type": "touch"}}]),
+        changed(storage={"type": "s3-express"}, workload=[READ, OBJECTS]),
+        changed(storage={"type": "s3", "client": "crt"}, workload=READ, image={"os": "al2023"}),
         # 1,000 answers of 64 KiB are 62.5 MiB; 20 * 200 readers.
-        {
-            "storage": [FILE_SERVER],
-            "workload": [READ | {"access": "random", "records": 12_800, "threads": 20}],
-            "fleet": fleet(count=200),
-        },
-        {
-            "storage": [FILE_SERVER],
-            "workload": [
-                READ | {"access": "random", "records": 10_000, "recordsPerRequest": 1_000, "dataSize": "1GiB"}
-            ],
-        },
+        changed(storage=FILE_SERVER, workload=READ | {"access": "random", "records": 12_800, "threads": 20}, count=200),
+        changed(
+            storage=FILE_SERVER,
+            workload=READ | {"access": "random", "records": 10_000, "recordsPerRequest": 1_000, "dataSize": "1GiB"},
+        ),
         # What a problem says to write.
-        {
-            "workload": [
-                READ | {"access": "random", "recordsPerRequest": 100, "threads": 3, "records": 900, "dataSize": "64MiB"}
-            ]
-        },
-        {"workload": [READ | ANY_BYTE | {"pageBytes": 8192}]},
+        changed(
+            workload=READ
+            | {"access": "random", "recordsPerRequest": 100, "threads": 3, "records": 900, "dataSize": "64MiB"}
+        ),
+        changed(workload=READ | ANY_BYTE | {"pageBytes": 8192}),
         # Fleets and their storages.
-        {"storage": [EFS | {"deployment": "oneZone"}], "fleet": fleet(count=4, placement="same-az")},
-        {"storage": [EFS], "fleet": fleet(count=4, placement="spread")},
-        {"storage": [EFS], "workload": [READ | {"shift": [0, 1]}], "fleet": fleet(count=2)},
-        {"storage": [FSX | {"fileSystems": 2}], "fleet": fleet(count=4, placement=[2, 2])},
-        {
-            "storage": [INSTANCE_STORE],
-            "workload": [DD | {"dataSize": "440GiB"}],
-            "fleet": fleet(instanceType="i4i.32xlarge"),
-        },
-        {"storage": [EBS, INSTANCE_STORE], "exclude": [{"storage": INSTANCE_STORE}]},
+        changed(storage=EFS | {"deployment": "oneZone"}, count=4, placement="same-az"),
+        changed(storage=EFS, count=4, placement="spread"),
+        changed(storage=EFS, workload=READ | {"shift": [0, 1]}, count=2),
+        changed(storage=FSX | {"fileSystems": 2}, count=4, placement=[2, 2]),
+        changed(storage=INSTANCE_STORE, workload=DD | {"dataSize": "440GiB"}, instanceType="i4i.32xlarge"),
+        changed(storage=[EBS, INSTANCE_STORE], exclude=[{"storage": INSTANCE_STORE}]),
         # The sources are stored once on a shared file system, however many read them.
-        {"storage": [FSX], "workload": [YOCTO], "fleet": fleet(instanceType="m6i.4xlarge", count=200)},
-        {
-            "storage": [EFS],
-            "workload": [YOCTO | {"container": "storage-matrix/build"}],
-            "image": {"dockerfile": "FROM ubuntu:22.04"},
-        },
+        changed(storage=FSX, workload=YOCTO, instanceType="m6i.4xlarge", count=200),
+        changed(
+            storage=EFS,
+            workload=YOCTO | {"container": "storage-matrix/build"},
+            image={"dockerfile": "FROM ubuntu:22.04"},
+        ),
         # Each instance fills its own volume; what is included is the same workload on the same file system.
-        {"workload": [BUILD | {"build": f"make {x}", "populate": f"fetch {x}"} for x in "ab"]},
-        {
-            "storage": [EFS],
-            "workload": [BUILD | {"populate": "x"}],
-            "include": [{"storage": EFS, "workload": BUILD | {"populate": "x"}, "fleet": FLEET | {"count": 7}}],
-        },
+        changed(workload=[BUILD | {"build": f"make {x}", "populate": f"fetch {x}"} for x in "ab"]),
+        changed(
+            storage=EFS,
+            workload=BUILD | {"populate": "x"},
+            include=[{"storage": EFS, "workload": BUILD | {"populate": "x"}, "fleet": FLEET | {"count": 7}}],
+        ),
         # What exists.
-        {"storage": [EXISTING, EXISTING | {"tls": True}], "maxConcurrentFileSystems": 1},
-        {"storage": [VOLUME], "workload": [LOCALLY]},
-        {"storage": [VOLUME], "workload": [BUILD | {"buildDirectory": "local"}]},
-        {"workload": [FIO, TOUCH], "exclude": [{"workload": {"rw": "randwrite", "bs": ["4k", "8k"]}}]},
-        {"storage": [VOLUME | {"mayWrite": True}]},
+        changed(storage=[EXISTING, EXISTING | {"tls": True}], maxConcurrentFileSystems=1),
+        changed(storage=VOLUME, workload=LOCALLY),
+        changed(storage=VOLUME, workload=BUILD | {"buildDirectory": "local"}),
+        changed(workload=[FIO, TOUCH], exclude=[{"workload": {"rw": "randwrite", "bs": ["4k", "8k"]}}]),
+        changed(storage=VOLUME | {"mayWrite": True}),
         # Objectives, names, emulation, tags.
-        {"workload": [READ], "objective": {"metric": "records_per_s", "atLeast": 1000}},
-        {
-            "workload": [TOUCH | {"ratePerSecondPerInstance": [100, 200], "p99AtMostMs": 5}],
-            "objective": {"metric": "highest_rate_per_s", "atLeast": 100},
-        },
-        {"storage": [BY_COMMAND], "workload": [READER], "objective": {"metric": "mb_per_s", "atLeast": 5}},
-        {"storage": [EBS | {"name": "a"}, EBS | {"name": "b"}]},
-        {"emulate": True, "workload": [DD | {"tool": "engine"}, TOUCH, METADATA]},
+        changed(workload=READ, objective={"metric": "records_per_s", "atLeast": 1000}),
+        changed(
+            workload=TOUCH | {"ratePerSecondPerInstance": [100, 200], "p99AtMostMs": 5},
+            objective={"metric": "highest_rate_per_s", "atLeast": 100},
+        ),
+        changed(storage=BY_COMMAND, workload=READER, objective={"metric": "mb_per_s", "atLeast": 5}),
+        changed(storage=[EBS | {"name": "a"}, EBS | {"name": "b"}]),
+        changed(emulate=True, workload=[DD | {"tool": "engine"}, TOUCH, METADATA]),
         {
             "tags": {
                 "Kostenstelle: Köln": "Größe 3",
@@ -232,31 +221,27 @@ def test_what_is_within_all_limits_has_no_problem(changes):
     ("changes", "code"),
     [
         *[
-            ({"storage": [storage], "fleet": fleet(instanceType="m6id.large")}, "storage-has-no-burst")
+            (changed(storage=storage, instanceType="m6id.large"), "storage-has-no-burst")
             for storage in (EBS, {"type": "ebs", "volumeType": "gp2", "sizeGiB": 1000}, EFS, FSX, INSTANCE_STORE)
         ],
         (
-            {"storage": [FSX | {"compression": "ZSTD"}], "workload": [FIO | {"refill_buffers": 1}]},
+            changed(storage=FSX | {"compression": "ZSTD"}, workload=FIO | {"refill_buffers": 1}),
             "data-is-incompressible",
         ),
         *[
-            ({"storage": storages, "workload": [TOUCH | {"sync": sync}]}, "creates-are-alike")
+            (changed(storage=storages, workload=TOUCH | {"sync": sync}), "creates-are-alike")
             for storages, sync in (([EBS, EFS], "each"), ([EFS, FSX], "none"), ([EBS], "none"))
         ],
-        ({"storage": [EBS, EFS], "workload": [METADATA | {"sync": "each"}]}, "creates-are-alike"),
+        (changed(storage=[EBS, EFS], workload=METADATA | {"sync": "each"}), "creates-are-alike"),
         # SINGLE_AZ_1 of 4,096 MB/s caches 358.4 GB: 668 GiB are twice of that.
         (
-            {
-                "storage": [FSX],
-                "workload": [READ | {"access": "random", "dataSize": "64GiB"}],
-                "fleet": fleet(count=11),
-            },
+            changed(storage=FSX, workload=READ | {"access": "random", "dataSize": "64GiB"}, count=11),
             "data-exceeds-the-servers-cache",
         ),
-        ({"storage": [FSX], "workload": [FIO | {"rw": "randwrite"}]}, "data-exceeds-the-servers-cache"),
+        (changed(storage=FSX, workload=FIO | {"rw": "randwrite"}), "data-exceeds-the-servers-cache"),
         # Read once, or other bytes in each repetition.
         *[
-            ({"storage": [FSX], "workload": [work | big], "repetitions": times}, "data-exceeds-the-servers-cache")
+            (changed(storage=FSX, workload=work | big, repetitions=times), "data-exceeds-the-servers-cache")
             for work, big, times in (
                 (READ, {"dataSize": "700GiB", "access": "random"}, 3),
                 (READ, {"dataSize": "700GiB", "access": "sequential"}, 1),
@@ -265,7 +250,7 @@ def test_what_is_within_all_limits_has_no_problem(changes):
             )
         ],
         *[
-            ({"workload": [FIO | {"size": "100G"} | options]}, "fio-measures-the-storage")
+            (changed(workload=FIO | {"size": "100G"} | options), "fio-measures-the-storage")
             for options in (
                 {"rw": "randread", "ioengine": "libaio", "iodepth": 16, "direct": 1},
                 {"rw": "write", "fdatasync": 1},
@@ -275,7 +260,7 @@ def test_what_is_within_all_limits_has_no_problem(changes):
             )
         ],
         *[
-            ({"workload": [{"type": "fio", "rw": "write", "bs": "1m"} | options]}, "fio-takes-a-second")
+            (changed(workload={"type": "fio", "rw": "write", "bs": "1m"} | options), "fio-takes-a-second")
             for options in (
                 {"size": "1G"},
                 {"size": "64M", "time_based": 1, "runtime": 10},
@@ -287,42 +272,39 @@ def test_what_is_within_all_limits_has_no_problem(changes):
         *[
             (changes, "percentiles-have-operations")
             for changes in (
-                {"workload": [TOUCH | {"files": 368, "ratePerSecondPerInstance": 100}]},
-                {"workload": [TOUCH | {"files": 3_688}], "objective": {"metric": "create_lat_p999_us", "atMost": 9}},
-                {"workload": [TOUCH | {"files": 368}], "objective": {"metric": "files_per_s", "atLeast": 9}},
-                {
-                    "workload": [LOGGED | {"runtime": 60}],
-                    "objective": {"metric": "sync_lat_p999_us", "atMost": 10_000},
-                },
+                changed(workload=TOUCH | {"files": 368, "ratePerSecondPerInstance": 100}),
+                changed(workload=TOUCH | {"files": 3_688}, objective={"metric": "create_lat_p999_us", "atMost": 9}),
+                changed(workload=TOUCH | {"files": 368}, objective={"metric": "files_per_s", "atLeast": 9}),
+                changed(workload=LOGGED | {"runtime": 60}, objective={"metric": "sync_lat_p999_us", "atMost": 10_000}),
             )
         ],
-        ({"storage": [EBS, EFS], "fleet": fleet(count=[1, 3])}, "a-difference-can-be-tested"),
-        ({"storage": [EBS, EFS], "repetitions": 1, "launches": 3}, "a-difference-can-be-tested"),
-        ({"storage": [EFS]}, "a-difference-can-be-tested"),
-        ({"storage": [EBS], "workload": [TRANSFER]}, "source-is-as-fast-as-the-storage"),
+        (changed(storage=[EBS, EFS], count=[1, 3]), "a-difference-can-be-tested"),
+        (changed(storage=[EBS, EFS], repetitions=1, launches=3), "a-difference-can-be-tested"),
+        (changed(storage=EFS), "a-difference-can-be-tested"),
+        (changed(storage=EBS, workload=TRANSFER), "source-is-as-fast-as-the-storage"),
         # 1,024 MiB/s of ten instances are 102 each.
         (
-            {
-                "storage": [EFS | {"throughputMode": "provisioned", "provisionedThroughputMiBps": 1_024}],
-                "workload": [TRANSFER],
-                "fleet": fleet(count=10),
-            },
+            changed(
+                storage=EFS | {"throughputMode": "provisioned", "provisionedThroughputMiBps": 1_024},
+                workload=TRANSFER,
+                count=10,
+            ),
             "source-is-as-fast-as-the-storage",
         ),
         *[
-            ({"storage": [storage], "workload": [COMMAND]}, "charged-bytes-are-known")
+            (changed(storage=storage, workload=COMMAND), "charged-bytes-are-known")
             for storage in (EBS, EFS | {"throughputMode": "bursting"})
         ],
         (
-            {"storage": [FSX | {"throughputCapacityMBps": 128}], "workload": [COMMAND], "fleet": fleet(count=12)},
+            changed(storage=FSX | {"throughputCapacityMBps": 128}, workload=COMMAND, count=12),
             "storage-is-not-overloaded",
         ),
         (
-            {"storage": [FSX | {"throughputCapacityMBps": 128}], "workload": [DD], "fleet": fleet(count=50)},
+            changed(storage=FSX | {"throughputCapacityMBps": 128}, workload=DD, count=50),
             "storage-is-not-overloaded",
         ),
         *[
-            ({"storage": [storage], "workload": [COMMAND], "fleet": fleet(count=400)}, "storage-is-not-overloaded")
+            (changed(storage=storage, workload=COMMAND, count=400), "storage-is-not-overloaded")
             for storage in (
                 EBS,
                 EFS,
@@ -342,7 +324,7 @@ def test_what_is_within_a_bound_is_not_warned_of(changes, code):
 
 def test_only_fleets_that_two_storages_have_can_be_compared():
     alone = {"storage": {"type": "efs"}, "fleet": {"count": 10}}
-    read = matrix(storage=[EBS, EFS], fleet=fleet(count=[1, 10]), exclude=[alone])
+    read = matrix(storage=[EBS, EFS], fleet=[FLEET | {"count": [1, 10]}], exclude=[alone])
 
     assert "a-difference-can-be-tested" in [one.code for one in read.warnings]
 
@@ -357,7 +339,7 @@ def test_an_overload_is_reported_for_the_smallest_fleet_that_has_one():
     small = FSX | {"throughputCapacityMBps": 128}
     [warning] = [
         one
-        for one in matrix(storage=[small], workload=[COMMAND], fleet=fleet(count=[12, 13, 50])).warnings
+        for one in matrix(storage=[small], workload=[COMMAND], fleet=[FLEET | {"count": [12, 13, 50]}]).warnings
         if one.code == "storage-is-not-overloaded"
     ]
 
