@@ -1,6 +1,7 @@
 """`matrix plan`: resources, steps and costs of a matrix. Calls no AWS."""
 
 import json
+import re
 from typing import Annotated
 
 import typer
@@ -8,9 +9,12 @@ import typer
 from cli.inputs import planning
 from cli.inputs.options import AsJson, MatrixFile
 from cli.messages import terminal
-from cli.messages.errors import ExitCode
+from cli.messages.errors import CommandError, ExitCode
 from cli.tables import plan_tables
 from cli.tables.account_tables import Account
+
+# A list of all regions would be too old by the next one; this finds what is none.
+REGION = r"[a-z]{2,}(-[a-z]+)+-[0-9]+"
 
 
 def plan(
@@ -37,6 +41,8 @@ def plan(
 
     Example: matrix plan events/local/first.json
     """
+    if region and not re.fullmatch(REGION, region):
+        raise CommandError(f"{region!r} is no AWS region", "write one, such as eu-central-1", ExitCode.BAD_INPUT)
     try:
         planned = planning.read_and_plan(file, region)
     except planning.BadMatrix as bad:

@@ -105,6 +105,14 @@ def test_a_plan_says_offline_what_the_account_must_have_and_how_to_ask_for_it(ma
     assert "account" not in emulated
 
 
+@pytest.mark.parametrize("region", ["all", "eu-central", "eu-central-1a"])
+def test_no_plan_has_the_costs_of_a_region_that_cannot_exist(matrix, scenario, region):
+    seen = matrix("plan", scenario(), "--region", region)
+
+    assert (seen.exit_code, seen.stdout) == (2, "")
+    assert f"{region!r} is no AWS region" in seen.stderr
+
+
 def test_a_matrix_is_read_from_a_pipe(matrix, scenario):
     text = Path(scenario(name="piped")).read_text()
 
