@@ -16,6 +16,7 @@ from matrix.terms.documents.compared import ComparedPair, PublishedComparison
 from matrix.terms.documents.result import ResultDocument
 from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.documents.values import ValuesDocument
+from matrix.terms.grouping import grouped
 
 Facts = Mapping[str, Mapping[str, int]]
 
@@ -128,8 +129,9 @@ def history(runs: Sequence[KeptRun]) -> list[Track]:
 
     If a track has MIN_RUNS, each run from the last of these on is tested against the scatter of all runs before it,
     and all of them for a trend (matrix.statistics.series). What another night changes is then no change. The tests of
-    all tracks are corrected together (Benjamini and Hochberg): if nothing changes, anything is named with a chance of
-    5 %. Neighbours on shorter tracks are compared by the test of `matrix compare`, which cannot know that scatter.
+    all tracks of one run are corrected together (Benjamini and Hochberg): if nothing changes, a new run is named with a
+    chance of 5 %. Neighbours on shorter tracks are compared by the test of `matrix compare`, which cannot know that
+    scatter.
     """
     tracks: dict[tuple[str, str], Track] = {}
     cells: dict[tuple[int, str, str], tuple[str, str]] = {}
@@ -162,16 +164,20 @@ def history(runs: Sequence[KeptRun]) -> list[Track]:
                     _facts(runs[before], pair["base"]["cell"]), _facts(runs[after], pair["run"]["cell"])
                 )
                 track.changes.append(Change(after, before, pair["verdict"], pair["words"], facts))
-    _name_shifts(runs, long)
+    name_shifts(runs, long)
     return list(tracks.values())
 
 
-def _name_shifts(runs: Sequence[KeptRun], tracks: Sequence[Track]) -> None:
+def name_shifts(runs: Sequence[KeptRun], tracks: Sequence[Track]) -> None:
     """Add the runs beyond the scatter of those before them, and the trends, to their tracks."""
     tested = [(track, *found) for track in tracks for found in _shifts(track)]
-    q_values = benjamini_hochberg([shift.p_value for _, _, _, shift in tested])
-    for (track, before, after, shift), q_value in zip(tested, q_values, strict=True):
-        if q_value <= 1 - CONFIDENCE:
+    # A family is a run, with its trends: tests of past runs must not hide the newest one.
+    families = grouped((after.run, (track, before, after, shift)) for track, before, after, shift in tested)
+    for family in families.values():
+        q_values = benjamini_hochberg([shift.p_value for _, _, _, shift in family])
+        for (track, before, after, shift), q_value in zip(family, q_values, strict=True):
+            if q_value > 1 - CONFIDENCE:
+                continue
             is_trend = before.run == track.measured[0].run
             verdict = "slower" if (shift.ratio < 1) == track.higher_is_better else "faster"
             count = track.measured.index(after)

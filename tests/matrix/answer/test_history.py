@@ -3,10 +3,12 @@
 import copy
 from functools import cache
 
+import numpy as np
 import pytest
+from simulations.fleets import at_most
 from support.runs_for_reports import build_run
 
-from matrix.answer.history import KeptRun, history, what_changed
+from matrix.answer.history import KeptRun, Measured, Track, history, name_shifts, what_changed
 
 DAY_S = 86_400.0
 
@@ -96,3 +98,30 @@ def test_what_was_measured_too_little_is_not_called_unchanged(nights):
 
     assert [(track.changes, track.undecided) for track in history(bare)] == [([], 2)] * 2
     assert [track.undecided for track in history(nights)] == [0, 0]
+
+
+def nights_named(rng, *, cells, before, change=1.0, worlds=200):
+    """In which worlds the last night is named, and in which the first cell of it is: nights differ by 3 %."""
+    runs = [KeptRun({"run": f"n{night}"}, {}) for night in range(before + 1)]
+    any_cell, first_cell = [], []
+    for _ in range(worlds):
+        seconds = 100 * np.exp(rng.normal(0, 0.03, (cells, before + 1)))
+        seconds[0, -1] *= change
+        tracks = [
+            Track("EFS", "build", "1", "", "duration_s", "s", "aws", False,
+                  [Measured(night, float(p50), None, None, 9, "c") for night, p50 in enumerate(row)])
+            for row in seconds
+        ]  # fmt: skip
+        name_shifts(runs, tracks)
+        named = [any(each.run == before and not each.is_trend for each in track.changes) for track in tracks]
+        any_cell.append(any(named))
+        first_cell.append(named[0])
+    return any_cell, first_cell
+
+
+def test_the_newest_night_is_corrected_for_its_own_cells_and_not_for_all_past_nights():
+    rng = np.random.default_rng(10)
+
+    for cells in (1, 8, 20):
+        assert at_most(nights_named(rng, cells=cells, before=15)[0], 0.05)
+        assert sum(nights_named(rng, cells=cells, before=15, change=1.2)[1]) >= 0.9 * 200
