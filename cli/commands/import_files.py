@@ -72,6 +72,8 @@ def _import_tables(files: list[Path], as_: str | None, given: "Given", *, as_jso
     if others := [str(file) for file in files if file.suffix.lower() not in TABLES]:
         advice = "import them one after the other, with the same --as"
         raise CommandError(f"{', '.join(others)} is no table beside tables", advice, ExitCode.BAD_INPUT)
+    if given.files_are is not None:
+        raise CommandError("--files-are is of fio's files", "a column instance tells apart", ExitCode.BAD_INPUT)
     if as_ is None:
         raise CommandError("a table becomes a run, which needs a name", f"--as {files[0].stem}", ExitCode.BAD_INPUT)
     texts, refused = imported_files.read_each(files, imported_files.text_of)

@@ -1,6 +1,7 @@
 """How files of fio are read and shown, and how they become a run."""
 
 import json
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, replace
 from enum import StrEnum
@@ -75,8 +76,12 @@ class Row(Protocol):
 
 def given(storage: str | None, instance_type: str | None, several: Several | None) -> "Given":
     """Return the facts that the options give and the files lack."""
+    from matrix.fields.fleet import INSTANCE_TYPE
     from matrix.published.imported import Given
 
+    if instance_type is not None and not re.fullmatch(INSTANCE_TYPE, instance_type):
+        advice = "write it like m6i.large, or leave it out of another machine"
+        raise CommandError(f"{instance_type!r} is no instance type of EC2", advice, ExitCode.BAD_INPUT)
     return Given(_storage(storage), instance_type, files_are=several and several.value)
 
 

@@ -132,6 +132,7 @@ MISTAKES = [
 HEADS = [
     ("workload,IOPS", '"IOPS"', "did you mean iops?"),
     ("workload,Write BW [MiB/s]", "small letters", "write write_bw [MiB/s]"),
+    ("workload,iops,instanceType", 'instanceType: "5"', "condition.machine"),
     ("workload,score [points]", "which way is better", "[points, higher]"),
     ("workload,iops [IOPS]", "is a metric of ours", "write iops, in IOPS"),
     ("workload,mine [a unit;]", "a unit has letters", "such a unit"),
@@ -190,6 +191,8 @@ def test_percentiles_of_a_point_cannot_be_put_together(table):
         (("t.csv", "a.json", "--as", "r"), "no table beside tables"),
         (("t.csv", "--published"), "either files or --published"),
         (("gone.csv", "--as", "r"), "cannot be read"),
+        (("t.csv", "--as", "r", "--files-are", "hosts"), "is of fio's files"),
+        (("t.csv", "--as", "r", "--instance-type", "Dell R740"), "no instance type of EC2"),
     ],
 )
 def test_a_command_that_means_nothing_is_refused(matrix, tmp_path, words, found):

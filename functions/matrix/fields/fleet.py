@@ -12,7 +12,8 @@ from matrix.terms.problems import Problems
 MAX_INSTANCES = 1_000
 
 _SIZES = "nano|micro|small|medium|large|xlarge|[0-9]{1,3}xlarge|metal|metal-[0-9]{1,3}xl"
-InstanceType = Annotated[str, StringConstraints(pattern=rf"^[a-z][a-z0-9-]{{1,19}}\.({_SIZES})$")]
+INSTANCE_TYPE = rf"^[a-z][a-z0-9-]{{1,19}}\.({_SIZES})$"
+InstanceType = Annotated[str, StringConstraints(pattern=INSTANCE_TYPE)]
 Count = Annotated[int, Field(ge=1, le=MAX_INSTANCES)]
 
 # Graviton: a g after the generation (m7g, c6gn, im4gn, is4gen, t4g, x2gd), and a1, the first. Not g4dn, g5 (GPUs).

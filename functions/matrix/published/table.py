@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from matrix.fields.fleet import INSTANCE_TYPE
 from matrix.statistics.percentiles import LEVELS
 from matrix.terms.documents.parts import Part
 from matrix.terms.metrics import METRICS, Metric
@@ -255,6 +256,9 @@ def _problems_of_row(
             yield Problem(
                 f"{row.place}, {name}", text, f"is no whole number from 1 to {MAX_INSTANCES:,}", "write 1 or more"
             )
+    if (text := row.texts.get("instanceType")) and not re.fullmatch(INSTANCE_TYPE, text):
+        fix = "write it like m6i.large; another machine's name into a column condition.machine"
+        yield Problem(f"{row.place}, instanceType", text, "is no instance type of EC2", fix)
     if (text := row.texts.get("date")) and _day(text) is None:
         yield Problem(f"{row.place}, date", text, "is no day or month", "write 2026-11-29 or 2026-11")
     if columns and not row.figures:
