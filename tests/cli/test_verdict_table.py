@@ -3,6 +3,7 @@
 import io
 import re
 
+import pytest
 from rich.console import Console
 from support.runs_for_reports import build_run
 
@@ -72,11 +73,14 @@ def test_of_many_comparisons_each_has_its_best_value_and_how_far_the_next_is_beh
     assert ten.rstrip().endswith("nothing to compare")
 
 
-def test_a_run_of_this_machine_recommends_nothing_and_has_no_prices():
-    lines = shown(run_of({"ebs": {4: 3000.0}, "efs": {4: 2000.0}}, environment="local"), flag="--local")
+@pytest.mark.parametrize("sizes", [[4], [4, 10]])
+def test_a_run_of_this_machine_recommends_nothing_and_has_no_prices(sizes):
+    seconds = {"ebs": dict.fromkeys(sizes, 3000.0), "efs": dict.fromkeys(sizes, 2000.0)}
+    lines = shown(run_of(seconds, environment="local"), flag="--local")
 
     text = "\n".join(lines)
-    assert lines[0] == "✓ 2 of 2 cells measured · local disk, not AWS: no storage is recommended"
+    count = 2 * len(sizes)
+    assert lines[0] == f"✓ {count} of {count} cells measured · local disk, not AWS: no storage is recommended"
     assert not any(mark in text for mark in ("★", "USD", "$", "cheapest"))
     # A run that is kept here is found without an option.
     assert lines[-2:] == ["Next:", "  matrix report r1 --open"]

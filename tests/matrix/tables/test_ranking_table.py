@@ -73,11 +73,3 @@ def test_the_cost_of_filling_a_cache_is_added_for_one_build_and_for_ten():
     costs = ("USD per build", "With cache fill", "Fill over 10 builds")
     assert [*table.texts(*costs)] == [("1.50", "2.50", "1.60"), ("1.50", "2.50 assumed", "1.60 assumed")]
     assert [cell.value for cell in table.rows[0].cells if cell.text in ("1.50", "2.50", "1.60")] == [1.5, 2.5, 1.6]
-
-
-def test_a_run_that_recommends_nothing_has_no_costs_and_marks_nothing():
-    summary, question = compared({"ebs": 3000.0, "efs": 3900.0}, environment="local")
-    table = ranked(summary, question)
-
-    assert not [head for head in heads(table) if "USD" in head]
-    assert not any(name.startswith("★") for (name,) in table.texts("Storage"))
