@@ -25,8 +25,7 @@ FIO_S = 2
 FIO = {"rw": "randread", "bs": "4k", "size": "64m", "runtime": FIO_S, "time_based": 1, "direct": 1, "ioengine": "psync"}
 FIO_WRITES = {**FIO, "rw": "randwrite"}
 READS = {
-    "access": "random", "page_bytes": PAGE_BYTES, "record_bytes": PAGE_BYTES, "records_per_request": 1,
-    "data_bytes": DATA_BYTES, "caching": "direct",
+    "access": "random", "request_bytes": PAGE_BYTES, "data_bytes": DATA_BYTES, "caching": "direct",
 }  # fmt: skip
 
 
@@ -43,8 +42,8 @@ def bars(folder: Path, rounds: int) -> Iterator[Result]:
             raw = partial(run_fio_reads, folder, threads)
             # Both read for about the same time: within a tenth of a second a processor has not even reached its clock
             # rate.
-            records = min(DATA_BYTES // PAGE_BYTES, int(raw() * FIO_S)) // threads * threads
-            engine = partial(run_reads, folder, threads, records)
+            requests = min(DATA_BYTES // PAGE_BYTES, int(raw() * FIO_S)) // threads * threads
+            engine = partial(run_reads, folder, threads, requests)
             yield in_turns(name, engine, raw, bar=0.97, unit="IOPS", rounds=rounds)
         ours, theirs = partial(run_fio_under_agent, folder), partial(run_fio_alone, folder)
         yield in_turns("fio under the agent / fio alone", ours, theirs, bar=0.99, unit="IOPS", rounds=rounds)
@@ -69,14 +68,14 @@ def run_writes(folder: Path, tool: str, threads: int, sync: str) -> float:
     return metrics.get("slowest_dd_mb_per_s", metrics["mb_per_s"])
 
 
-def run_reads(folder: Path, threads: int, records: int) -> float:
+def run_reads(folder: Path, threads: int, requests: int) -> float:
     """Return reads of random pages per second of the engine, with direct I/O."""
-    params = {**READS, "records": records, "threads": threads}
+    params = {**READS, "requests": requests, "threads": threads}
     plan = read.plan_of(params, "bench", read.data_file(params, folder))
     armed = read.arm_engine(plan, folder)
     armed.release()
     [ended] = armed.wait()
-    operations = reads.requests_of_each(plan) * threads
+    operations = reads.operations_of_each(plan) * threads
     return operations / engines.read_report(ended.stdout, threads=threads, operations=operations).duration_s
 
 

@@ -92,7 +92,7 @@ STORAGES = [
 ]
 WORKLOADS = [
     {"type": "touch", "files": 64},
-    {"type": "read", "records": 1024},
+    {"type": "read", "requestSize": "8KiB", "requests": 1024},
     {"type": "command", "name": "copy", "command": "true"},
 ]
 FLEETS = [{"instanceType": "m6i.large", "count": 2}, {"instanceType": "m6i.large", "count": 1}]

@@ -1,4 +1,4 @@
-"""Readers of an object in S3: a page is a ranged GET, by the client in the plan."""
+"""Readers of an object in S3: a request is a ranged GET, by the client in the plan."""
 
 from __future__ import annotations
 
@@ -23,20 +23,19 @@ def reader_of(plan: dict[str, Any]) -> ObjectReader:
 
 
 class ObjectReader:
-    """Reads pages of an object; `get` fetches the bytes from one offset to another, both included."""
+    """Reads an object; `get` fetches the bytes from one offset to another, both included."""
 
     def __init__(self, plan: dict[str, Any], get: Callable[[int, int], bytes]) -> None:
-        self._page_bytes = plan["page_bytes"]
+        self._request_bytes = plan["request_bytes"]
         self._get = get
-        self.page = b""
+        self.content = b""
 
-    def read(self, pages: list[int], batch: int, stamps: list[int]) -> None:
-        """Fetch pages one after another: S3 answers for one range at a time."""
-        for first in range(0, len(pages), batch):
-            for offset in pages[first : first + batch]:
-                self.page = self._get(offset, offset + self._page_bytes - 1)
-                if len(self.page) != self._page_bytes:
-                    raise RecordWrong(f"the object ends within the page at {offset}")
+    def read(self, offsets: list[int], stamps: list[int]) -> None:
+        """Make a GET at each offset, one after another."""
+        for offset in offsets:
+            self.content = self._get(offset, offset + self._request_bytes - 1)
+            if len(self.content) != self._request_bytes:
+                raise RecordWrong(f"the object ends within the request at {offset}")
             stamps.append(time.monotonic_ns())
 
     def forget(self) -> None:

@@ -25,16 +25,14 @@ PAUSE_S = 0.5
 SLOWEST_BYTES_PER_S = 10e6
 
 
-def data_of_neighbour(
-    workspace: Workspace, name: str, shift: int, instances: int, write: Callable[[Path], None]
-) -> Path:
+def data_of_neighbour(workspace: Workspace, name: str, instances: int, write: Callable[[Path], None]) -> Path:
     """Write this instance's file if it is missing, wait for all others', and return the neighbour's.
 
-    The neighbour is `shift` places further in the order of the instances' names, so that each is read by one instance.
+    The neighbour is the next one in the order of the instances' names, so that each is read by one instance.
     Raises WorkIncomplete if fewer than `instances` have written after TIMEOUT_S.
     """
     own = workspace.target.parent  # <cell>/<instance>
-    folder = own.parent / FOLDER / f"{name}-shift-{shift}"
+    folder = own.parent / FOLDER / f"{name}-neighbour"
     folder.mkdir(parents=True, exist_ok=True)
     if not (folder / own.name).exists():
         # Names of instances have no dot, so a file that is still being written does not match.
@@ -47,7 +45,7 @@ def data_of_neighbour(
             raise
         unfinished.rename(folder / own.name)
     fleet = _wait(folder, instances)
-    neighbour = folder / fleet[(fleet.index(own.name) + shift) % len(fleet)]
+    neighbour = folder / fleet[(fleet.index(own.name) + 1) % len(fleet)]
     workspace.at_end.add(neighbour)
     return neighbour
 

@@ -1,4 +1,4 @@
-"""Read records, sequentially or randomly. Each instance writes its data once, and reads are checked."""
+"""Read files and objects, sequentially or randomly. Each instance writes its data once, and reads are checked."""
 
 from __future__ import annotations
 
@@ -18,40 +18,38 @@ from agent.machine.workspace import Workspace
 from agent.programs.processes import Armed, Ended
 from agent.workloads import engines, neighbours, uploads
 from agent.workloads.trial import Outcome, Trial
+from contract.records import record_bytes
 
 if TYPE_CHECKING:
     from agent.job import Job, Step
 
-MAX_CALIBRATED_PAGES = 20_000
+MAX_CALIBRATED = 20_000
 HOW = {
     "file": "preadv",
     "boto3": "ranged GETs by botocore, which boto3 wraps",
     "crt": "ranged GETs by the AWS Common Runtime",
     "file-server": "requests to our file server",
 }
+WHOSE = {"own": "", "neighbour": ", of a neighbour's data", "shared": ", of the same data as all"}
 PLAYED_S3 = "S3 was played by the local cloud: these figures are an emulation's"
 
 
 def calibration(params: dict[str, Any], room: int) -> tuple[dict[str, Any], str] | None:
-    """Return fewer records, through the page cache, because memory needs no disk and often lacks O_DIRECT."""
-    record, page = params["record_bytes"], params["page_bytes"]
-    pages = min(MAX_CALIBRATED_PAGES, room // page)
-    is_random = params["access"] == "random"
-    each = params["threads"] * reads.asked_at_once(params)
-    records = min(params["records"], pages if is_random else pages * (page // record)) // each * each
-    data = -(-records * record // page) * page
-    if not records:
+    """Return fewer requests, through the page cache, because memory needs no disk and often lacks O_DIRECT."""
+    size, threads = params["request_bytes"], params["threads"]
+    requests = min(params["requests"], MAX_CALIBRATED, room // size) // threads * threads
+    if not requests:
         return None
-    # In its memory an instance has no neighbours.
-    alone = engines.closed({name: value for name, value in params.items() if name not in ("shift", "data")})
-    return {**alone, "records": records, "data_bytes": data, "caching": "cached"}, "mb_per_s"
+    # In its memory an instance has no neighbours, and no server that takes batches.
+    alone = engines.closed({name: value for name, value in params.items() if name not in ("data", "batch")})
+    return {**alone, "requests": requests, "data_bytes": requests * size, "caching": "cached"}, "mb_per_s"
 
 
 def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
     """Write the data where this is the first step that needs it, and arm the engine."""
     params, kind = step.params, job.mount["kind"]
     by_requests = {"s3": data_object, "file-server": data_on_server}
-    if "shift" in params or "data" in params:
+    if "data" in params:
         where = data_of_others(params, workspace, job.instances)
     else:
         data = by_requests.get(kind, data_file)
@@ -78,7 +76,13 @@ def plan_of(params: dict[str, Any], seed: str, where: dict[str, Any]) -> dict[st
 
 
 def _name(params: dict[str, Any]) -> str:
-    return f"records-{params['record_bytes']}-{params['data_bytes']}"
+    return f"records-{record_bytes(params['request_bytes'])}-{params['data_bytes']}"
+
+
+def _records(params: dict[str, Any]) -> tuple[Records, int]:
+    """Return the maker of the data's records, and how many there are."""
+    size = record_bytes(params["request_bytes"])
+    return Records(size), params["data_bytes"] // size
 
 
 def data_object(params: dict[str, Any], folder: Path, mount: dict[str, Any]) -> dict[str, Any]:
@@ -87,7 +91,7 @@ def data_object(params: dict[str, Any], folder: Path, mount: dict[str, Any]) -> 
     where = {"reader": mount["client"], "region": mount["region"], "bucket": mount["bucket"], "key": key}
     noted = folder / _name(params)
     if not noted.exists():
-        uploads.put_records(where, Records(params["record_bytes"]), params["data_bytes"] // params["record_bytes"])
+        uploads.put_records(where, *_records(params))
         noted.touch()
     return where
 
@@ -100,7 +104,8 @@ def data_on_server(params: dict[str, Any], folder: Path, mount: dict[str, Any]) 
     if not noted.exists():
         try:
             connection = Connection(**server)
-            for chunk in Records(params["record_bytes"]).chunks(params["data_bytes"] // params["record_bytes"]):
+            maker, count = _records(params)
+            for chunk in maker.chunks(count):
                 connection.append(path, chunk)
             connection.close()
         except (OSError, Refused) as err:
@@ -120,14 +125,12 @@ def data_file(params: dict[str, Any], folder: Path, _mount: dict[str, Any] | Non
 def data_of_others(params: dict[str, Any], workspace: Workspace, instances: int) -> dict[str, Any]:
     """Return the file of records that another instance of the fleet wrote, or one for all of them, and its reader."""
     name = _name(params)
-    if "data" in params:
+    if params["data"] == "shared":
         path = neighbours.shared_data(
             workspace, name, instances, lambda path: write_records(params, path), params["data_bytes"]
         )
     else:
-        path = neighbours.data_of_neighbour(
-            workspace, name, params["shift"], instances, lambda path: write_records(params, path)
-        )
+        path = neighbours.data_of_neighbour(workspace, name, instances, lambda path: write_records(params, path))
     return {"reader": "file", "path": str(path)}
 
 
@@ -136,7 +139,8 @@ def write_records(params: dict[str, Any], path: Path) -> None:
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         try:
-            Records(params["record_bytes"]).write(descriptor, params["data_bytes"] // params["record_bytes"])
+            maker, count = _records(params)
+            maker.write(descriptor, count)
             # Only data on the storage can be dropped from the cache, and then be read from the storage.
             os.fsync(descriptor)
         finally:
@@ -162,8 +166,7 @@ def past_cache(plan: dict[str, Any]) -> str:
     if where is None:
         return ""
     direct, cached = f", O_DIRECT{where}", f", through the page cache{where}, given back before (fadvise)"
-    whose = ", of a neighbour's data" if plan.get("shift") else ", of the same data as all" if "data" in plan else ""
-    return (direct if plan["caching"] == "direct" else cached) + whose
+    return (direct if plan["caching"] == "direct" else cached) + WHOSE[plan.get("data", "own")]
 
 
 def arm_engine(plan: dict[str, Any], scratch: Path) -> Armed:
@@ -189,27 +192,26 @@ def repeated(errors: Path) -> list[str]:
 
 
 def read_engine(report: Path, plan: dict[str, Any]) -> Outcome:
-    requests = reads.requests_of_each(plan) * plan["threads"]
-    done = engines.read_report(report, threads=plan["threads"], operations=requests)
-    duration_s, read_bytes = done.duration_s, plan["records"] * plan["record_bytes"]
+    operations = reads.operations_of_each(plan) * plan["threads"]
+    done = engines.read_report(report, threads=plan["threads"], operations=operations)
+    duration_s, read_bytes = done.duration_s, plan["requests"] * plan["request_bytes"]
     metrics = {
         "mb_per_s": read_bytes / 1e6 / duration_s,
         "mib_per_s": read_bytes / 2**20 / duration_s,
-        "records_per_s": plan["records"] / duration_s,
-        "requests_per_s": requests / duration_s,
+        "requests_per_s": operations / duration_s,
         "duration_s": duration_s,
         **done.latency_metrics("read_lat"),
         "longest_stall_s": done.longest_stall_s,
     }
     tool = {
         **tool_of(plan["reader"]),
-        "command": f"{plan['access']} {HOW[plan['reader']]} of {plan['page_bytes']} bytes{past_cache(plan)}, "
+        "command": f"{plan['access']} {HOW[plan['reader']]} of {plan['request_bytes']} bytes{past_cache(plan)}, "
         f"in {done.who}{engines.describe_rate(plan)}",
-        "checked_records": plan["threads"] * -(-reads.requests_of_each(plan) // reads.requests_per_check(plan)),
+        "checked_records": plan["threads"] * -(-reads.operations_of_each(plan) // reads.operations_per_check(plan)),
         **done.how,
         **done.open_loop(plan),
     }
-    work = {"read_bytes": read_bytes, "records": plan["records"]}
+    work = {"read_bytes": read_bytes, "requests": plan["requests"]}
     is_past_cache = plan["reader"] == "file" and plan["caching"] == "direct" and not plan.get("emulation")
     outcome = done.outcome("read_lat", metrics, work, tool, done.warnings(plan))
     outcome.reached = {"read": read_bytes} if is_past_cache else {}

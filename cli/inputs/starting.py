@@ -28,7 +28,7 @@ WORKLOADS: Mapping[str, Part] = {
         "rw": ["randread", "randwrite"], "bs": "4k", "ioengine": "libaio", "iodepth": 16, "direct": 1, "size": "4G",
         "time_based": 1, "runtime": 60,
     },
-    "read": {"records": 8192, "threads": [1, 4]},
+    "read": {"requestSize": "1MiB", "requests": 1024, "threads": [1, 4]},
     "build": {
         "prepare": "git clone --depth 1 https://github.com/git/git $BUILD_DIR", "build": "make -C $BUILD_DIR -j$JOBS",
     },

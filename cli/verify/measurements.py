@@ -30,7 +30,7 @@ S3 = {"type": "s3"}
 FSX = {"type": "fsx-openzfs", "storageCapacityGiB": 64, "throughputCapacityMBps": 64}
 # The tool `engine` is part of the agent, so it needs no package that an image may lack.
 TOUCH = {"type": "touch", "tool": "engine", "files": 256, "threads": [1, 2]}
-READ = {"type": "read", "records": 64, "pageBytes": "64KiB", "threads": 1}
+READ = {"type": "read", "requestSize": "64KiB", "requests": 8, "threads": 1}
 # Above the worst-case cost of any step; a plan that costs more is refused.
 BUDGET_USD = 2
 # One minute on AWS.

@@ -17,8 +17,8 @@ from agent.machine.workspace import Workspaces
 MIB = 2**20
 ROOM = 64 * MIB
 READ = {
-    "access": "random", "records": 100_000, "record_bytes": 8192, "page_bytes": 8192, "records_per_request": 1,
-    "threads": 3, "caching": "direct", "data_bytes": 100_000 * 8192,
+    "access": "random", "requests": 100_000, "request_bytes": 8192, "threads": 3, "caching": "direct",
+    "data_bytes": 100_000 * 8192,
 }  # fmt: skip
 COPY = {"tool": "cp", "files": 5000, "file_bytes": MIB}
 DD = dd_params(data_bytes=2048 * MIB, threads=3, tool="engine")
@@ -90,7 +90,7 @@ def test_a_calibration_that_fails_costs_no_sample_and_says_why(sampled, instance
         ("dd", DD, {"data_bytes": 63 * MIB}),
         ("dd", DD | {"sync": "block"}, {"data_bytes": 63 * MIB}),
         ("dd", DD | {"sync": "block", "tool": "dd"}, {"data_bytes": 63 * MIB, "sync": "end"}),
-        ("read", READ, {"records": 8190, "data_bytes": 8190 * 8192, "caching": "cached"}),
+        ("read", READ, {"requests": 8190, "data_bytes": 8190 * 8192, "caching": "cached"}),
         ("transfer", COPY, {"files": 32}),
         ("transfer", COPY | {"tool": "cp+parallel"}, {"files": 600, "file_bytes": 4096}),
         ("fio", {"options": {"rw": "read", "bs": "16m", "size": "9g", "direct": 1, "ramp_time": 5}},
@@ -107,9 +107,9 @@ def test_a_calibration_is_the_same_work_as_far_as_it_fits_into_a_second_and_the_
 
 
 def test_a_calibration_waits_for_no_neighbours_data():
-    shortened, _ = workloads.calibration("read", READ | {"shift": 1}, ROOM)
+    shortened, _ = workloads.calibration("read", READ | {"data": "neighbour"}, ROOM)
 
-    assert "shift" not in shortened
+    assert "data" not in shortened
 
 
 @pytest.mark.parametrize(

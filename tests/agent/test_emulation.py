@@ -41,8 +41,8 @@ def emulation(**changes):
 
 WRITES = dd_params(data_bytes=16 * MIB, sync="block", threads=4, tool="engine", source="random")
 CREATES, READS = touch_params(threads=8, files=400), {
-    "access": "random", "records": 160, "record_bytes": 8192, "page_bytes": 8192, "records_per_request": 1,
-    "threads": 4, "caching": "direct", "data_bytes": 160 * 8192,
+    "access": "random", "requests": 160, "request_bytes": 8192, "threads": 4, "caching": "direct",
+    "data_bytes": 160 * 8192,
 }  # fmt: skip
 # Workload, parameters, the limit of the storage, and the rate that it allows.
 RATES = {
@@ -119,12 +119,12 @@ def test_no_operation_takes_less_than_the_latency_however_late_its_worker_wakes_
     (tmp_path / "data").write_bytes(bytes(32 * 4096))
     monkeypatch.chdir(tmp_path)
     rule = emulation(create_s=0.004, read_s=0.004, write_s=0.004, sync_s=0.004, path=str(tmp_path / "bucket"))
-    plan = {"path": str(tmp_path / "data"), "page_bytes": 4096, "emulation": rule}
+    plan = {"path": str(tmp_path / "data"), "request_bytes": 4096, "emulation": rule}
     reader, folder = reads.EmulatedReader(plan), os.open(tmp_path, os.O_RDONLY)
     block = {"block_bytes": 4096, "sync": "block", "blocks": 8, "seed": None, "emulation": rule}
     read = [time.monotonic_ns()]
 
-    reader.read([4096 * page for page in range(16)], 1, read)
+    reader.read([4096 * page for page in range(16)], read)
     created = creates.create_all([b"a%d" % n for n in range(16)], EmulatedStorage(rule), "none", folder)
     written = writes.Writer(block, str(tmp_path / "out"), memoryview(bytes(17 << 20))).write_all(8)
     acted = phases.act_on_all(

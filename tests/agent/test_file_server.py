@@ -305,18 +305,18 @@ def served(server, params, folder):
 
 @pytest.mark.parametrize("mode", ["threads", "processes"])
 @pytest.mark.parametrize(
-    ("changes", "requests"),
-    [({}, 32), ({"access": "random", "page_bytes": 8 * KIB, "records_per_request": 16}, 16)],
-    ids=["pages", "batches"],
+    ("changes", "messages"),
+    [({}, 32), ({"access": "random", "requests": 256, "request_bytes": 8 * KIB, "batch": 16}, 16)],
+    ids=["requests", "batches"],
 )
-def test_records_are_read_from_the_server_by_many_at_once(server, tmp_path, mode, changes, requests):
+def test_records_are_read_from_the_server_by_many_at_once(server, tmp_path, mode, changes, messages):
     params = read_params(**changes)
     where = served(server, params, tmp_path / "run" / "cell" / "i-1")
 
     outcome = engine(params, tmp_path, mode, where)
 
-    assert outcome.work == {"read_bytes": 256 * 8 * KIB, "records": 256}
-    assert outcome.metrics["requests_per_s"] * outcome.metrics["duration_s"] == pytest.approx(requests)
+    assert outcome.work == {"read_bytes": 256 * 8 * KIB, "requests": params["requests"]}
+    assert outcome.metrics["requests_per_s"] * outcome.metrics["duration_s"] == pytest.approx(messages)
     assert outcome.tool["command"].startswith(f"{params['access']} requests to our file server")
 
 
@@ -345,7 +345,7 @@ def test_one_agent_serves_its_storage_until_it_is_ended_and_another_reads_from_i
     process.terminate()
 
     [sample] = reader.samples()
-    assert sample["work"]["records"] == 256
+    assert sample["work"]["requests"] == 32
     assert reader.document("samples.json")["mount"]["source"] == f"127.0.0.1:{where['port']}"
     assert process.wait(timeout=20) == 1
     assert server.document("failed.json")["error"] == "Terminated"

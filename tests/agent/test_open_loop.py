@@ -140,7 +140,7 @@ def test_creates_keep_their_rate_and_say_so(sampled):
 
 
 @pytest.mark.parametrize("mode", ["threads", "processes"])
-@pytest.mark.parametrize("access", [{"access": "random", "records_per_request": 4}, {"access": "sequential"}])
+@pytest.mark.parametrize("access", [{"access": "random", "requests": 64}, {"access": "sequential"}])
 def test_reads_of_an_open_loop_are_checked_like_all_others(tmp_path, mode, access):
     params = read_params(**access, threads=2, rate_per_s_per_instance=1000)
     where = read.data_file(params, tmp_path)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import mmap
+import os
 import zlib
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -21,7 +22,7 @@ from agent.workloads import neighbours, read
 
 
 def test_reads_that_take_seconds_keep_their_rate_over_time(sampled, instance, storage):
-    # 32 pages, of which 12 are due in each second.
+    # 32 requests, of which 12 are due in each second.
     [sample] = sampled("read", [read_params(rate_per_s_per_instance=12)])
 
     assert sample["raw"] == ["raw/p01-r1.histograms.json"]
@@ -42,7 +43,7 @@ def data_path(params, folder):
 
 def test_each_instance_reads_the_data_of_one_other_and_nothing_of_it_is_left(tmp_path):
     fleet = {name: Workspaces(tmp_path, "run", "cell", name) for name in ("i-1", "i-2", "i-3")}
-    params = read_params(shift=1)
+    params = read_params(data="neighbour")
     with ThreadPoolExecutor(3) as pool:
         places = {name: pool.submit(read.data_of_others, params, spaces.fresh(0), 3) for name, spaces in fleet.items()}
     chosen = {name: Path(place.result()["path"]) for name, place in places.items()}
@@ -84,24 +85,24 @@ def test_a_neighbour_that_does_not_come_fails_the_step_and_half_a_file_is_nobody
     monkeypatch.setattr(neighbours, "TIMEOUT_S", 0)
     workspaces = Workspaces(tmp_path, "run", "cell", "i-1")
     workspace = workspaces.fresh(0)
-    folder = workspace.target.parents[1] / "neighbours" / "data-shift-1"
+    folder = workspace.target.parents[1] / "neighbours" / "data-neighbour"
 
     def break_off(path):
         path.write_text("half")
         raise WorkIncomplete("no room")
 
     with pytest.raises(WorkIncomplete, match="no room"):
-        neighbours.data_of_neighbour(workspace, "data", 1, 2, break_off)
+        neighbours.data_of_neighbour(workspace, "data", 2, break_off)
     assert list(folder.iterdir()) == []
     (folder / ".i-2").write_text("half")
     with pytest.raises(WorkIncomplete, match="1 of 2 instances have written"):
-        neighbours.data_of_neighbour(workspace, "data", 1, 2, Path.touch)
+        neighbours.data_of_neighbour(workspace, "data", 2, Path.touch)
     workspaces.close()
 
 
 def test_a_fleet_of_two_reads_each_others_data(cloud, fleet, make_job, storage):
     instances = fleet(2)
-    cloud.put("job.json", make_job("read", [read_params(shift=1)], instances=2, barrier=BARRIER))
+    cloud.put("job.json", make_job("read", [read_params(data="neighbour")], instances=2, barrier=BARRIER))
     cloud.meet([instance.id for instance in instances])
 
     for instance in instances:
@@ -127,13 +128,13 @@ def test_data_that_does_not_fit_is_named_with_a_way_out(tmp_path):
         (lambda data: data[: 8 * KIB] * 256, "record 0 was read where record"),
         (lambda data: bytes(len(data)), "there is no record"),
         (lambda data: bytes(byte ^ (n % (8 * KIB) == 8_000) for n, byte in enumerate(data)), "with another content"),
-        (lambda data: data[: -32 * KIB], "the file ends within the page"),
+        (lambda data: data[: -32 * KIB], "the file ends within the request"),
     ],
     ids=["another record", "zeros", "a bit", "short"],
 )
 @pytest.mark.parametrize("mode", ["threads", "processes"])
 def test_a_storage_that_returns_something_else_fails_the_sample(tmp_path, harm, said, mode):
-    params = read_params(access="random", page_bytes=8 * KIB)
+    params = read_params(access="random", requests=256, request_bytes=8 * KIB)
     file = data_path(params, tmp_path)
     file.write_bytes(harm(file.read_bytes()))
 
@@ -141,21 +142,23 @@ def test_a_storage_that_returns_something_else_fails_the_sample(tmp_path, harm, 
         engine(params, tmp_path, mode)
 
 
-def test_random_reads_take_every_record_once_and_threads_share_them():
-    params = read_params(access="random", records=256)
+def test_random_reads_take_every_part_once_and_threads_share_them():
+    params = read_params(access="random", requests=256)
 
     shares = reads.draw({**params, "seed": "p01/1"})
 
     assert [len(share) for share in shares] == [64] * 4
-    assert sorted(number for share in shares for number in share) == list(range(256))
-    assert [number for share in shares for number in share] != list(range(256))
+    drawn = [offset for share in shares for offset in share]
+    assert sorted(drawn) == [number * 64 * KIB for number in range(256)] != drawn
     assert reads.draw({**params, "seed": "p01/1"}) == shares
     assert reads.draw({**params, "seed": "p01/2"}) != shares
 
 
 def test_byte_offsets_lie_in_each_threads_own_stretch_and_may_repeat():
     # 4 stretches of 2 records and so 8,193 places each, 4,096 draws for each.
-    params = read_params(access="random", page_bytes=8 * KIB, offsets="bytes", records=4 * 4_096, data_bytes=64 * KIB)
+    params = read_params(
+        access="random", request_bytes=8 * KIB, offsets="bytes", requests=4 * 4_096, data_bytes=64 * KIB
+    )
 
     shares = reads.draw({**params, "seed": "p01/1"})
 
@@ -164,12 +167,12 @@ def test_byte_offsets_lie_in_each_threads_own_stretch_and_may_repeat():
     assert all(offset in stretch for share, stretch in zip(shares, stretches, strict=True) for offset in share)
     assert any(len(set(share)) < len(share) for share in shares)
     assert any(offset % KIB for share in shares for offset in share)
-    assert reads.page_offsets(params, shares[0]) == shares[0]
     assert reads.draw({**params, "seed": "p01/1"}) == shares
 
 
-def test_bytes_from_any_offset_on_are_read_and_held_against_the_records_that_they_lie_in(tmp_path):
-    params = read_params(access="random", page_bytes=8 * KIB, offsets="bytes", caching="cached", records=64)
+@pytest.mark.parametrize("size", [8 * KIB, 64 * KIB, 10_000])
+def test_bytes_from_any_offset_on_are_read_and_held_against_the_records_that_they_lie_in(tmp_path, size):
+    params = read_params(access="random", request_bytes=size, offsets="bytes", caching="cached", requests=64)
 
     outcome = engine(params, tmp_path, "threads")
 
@@ -183,26 +186,39 @@ def test_bytes_from_any_offset_on_are_read_and_held_against_the_records_that_the
 
 
 def test_other_bytes_than_the_records_at_an_offset_have_are_told_from_them(tmp_path):
-    params = read_params(access="random", page_bytes=8 * KIB, offsets="bytes", caching="cached", records=4)
+    params = read_params(access="random", request_bytes=8 * KIB, offsets="bytes", caching="cached", requests=4)
     plan = {**params, **read.data_file(params, tmp_path)}
     reader = reads.reader_of(plan)
-    reader.read([5_000], 1, [])
-    content = bytes(reader.page)
+    reader.read([5_000], [])
+    content = bytes(reader.content)
 
     reads.check(plan, reader, 5_000, content)
     with pytest.raises(records.RecordWrong, match="at byte 5001 other bytes were read"):
         reads.check(plan, reader, 5_001, content)
 
 
-def test_sequential_threads_read_page_after_page_in_stretches_of_their_own():
-    # 4 threads, 512 records of data of which half are read: 8 pages each of the 16 in each quarter.
-    params = read_params(records=256, data_bytes=512 * 8 * KIB)
+def test_sequential_threads_read_one_part_after_the_other_in_stretches_of_their_own():
+    # 4 threads, half of the data is read: 8 requests each of the 16 in each quarter.
+    params = read_params(requests=32, data_bytes=64 * 64 * KIB)
 
     shares = reads.draw(params)
 
-    pages = [reads.page_offsets(params, share) for share in shares]
-    quarter = 512 * 8 * KIB // 4
-    assert pages == [[n * quarter + page * 64 * KIB for page in range(8)] for n in range(4)]
+    assert shares == [[n * MIB + request * 64 * KIB for request in range(8)] for n in range(4)]
+
+
+def test_a_large_read_is_one_system_call_and_each_of_its_records_is_checked_in_turn(tmp_path, monkeypatch):
+    params = read_params(requests=64, request_bytes=MIB, threads=1)
+    plan = {**params, **read.data_file(params, tmp_path)}
+    calls, preadv = [], os.preadv
+    monkeypatch.setattr(os, "preadv", lambda *asked: calls.append(asked[2]) or preadv(*asked))
+    checked = []
+    monkeypatch.setattr(reads.records, "check", lambda _, number: checked.append(number))
+
+    stamps = reads.read_all(plan, reads.reader_of(plan), reads.draw(plan)[0])
+
+    assert calls == [number * MIB for number in range(64)]
+    assert len(stamps) == 65
+    assert [number % 128 for number in checked] == list(range(64))
 
 
 def test_records_know_their_number_and_are_incompressible():

@@ -42,7 +42,7 @@ def place(client="boto3"):
 
 def uploaded(params, client="boto3"):
     where = place(client)
-    uploads.put_records(where, records.Records(params["record_bytes"]), params["data_bytes"] // params["record_bytes"])
+    uploads.put_records(where, records.Records(8 * KIB), params["data_bytes"] // (8 * KIB))
     return where
 
 
@@ -56,16 +56,16 @@ def test_the_common_runtime_has_a_connection_for_each_thread(recommended_gbps, t
 def test_an_agent_uploads_its_data_below_its_own_name_and_reads_it_back(sampled, cloud, instance):
     mount = {"kind": "s3", "bucket": BUCKET, "prefix": f"{PREFIX}/{{userid}}", "region": REGION, "client": "boto3"}
     points = [
-        read_params(records=64, threads=2, page_bytes=128 * KIB),
-        read_params(access="random", records=64, threads=2, page_bytes=8 * KIB, records_per_request=8),
+        read_params(requests=4, threads=2, request_bytes=128 * KIB),
+        read_params(access="random", requests=64, threads=2, request_bytes=8 * KIB),
     ]
-    pages, batches = sampled("read", points, mount=mount, storage={"type": "s3", "client": "boto3"})
+    large, small = sampled("read", points, mount=mount, storage={"type": "s3", "client": "boto3"})
 
-    assert pages["work"] == batches["work"] == {"read_bytes": 64 * 8 * KIB, "records": 64}
-    assert pages["metrics"]["requests_per_s"] * pages["metrics"]["duration_s"] == pytest.approx(4)
-    assert batches["metrics"]["requests_per_s"] * batches["metrics"]["duration_s"] == pytest.approx(8)
-    assert pages["tool"]["name"] == "botocore"
-    assert pages["warnings"] == [read.PLAYED_S3]
+    assert large["work"] == {"read_bytes": 64 * 8 * KIB, "requests": 4}
+    assert small["work"] == {"read_bytes": 64 * 8 * KIB, "requests": 64}
+    assert large["metrics"]["requests_per_s"] * large["metrics"]["duration_s"] == pytest.approx(4)
+    assert large["tool"]["name"] == "botocore"
+    assert large["warnings"] == [read.PLAYED_S3]
     document = json.loads(cloud.read(f"instances/{instance.userid}/samples.json"))
     assert document["mount"]["kind"] == "s3"
     assert document["mount"]["source"] == f"s3://{BUCKET}/{PREFIX}/{instance.userid}"
@@ -76,17 +76,17 @@ def test_an_agent_uploads_its_data_below_its_own_name_and_reads_it_back(sampled,
 
 @pytest.mark.parametrize(("client", "mode"), [("boto3", "threads"), ("boto3", "processes"), ("crt", "threads")])
 def test_every_client_reads_what_was_uploaded(keys, tmp_path, client, mode):
-    params = read_params(access="random", records=64, threads=2, page_bytes=16 * KIB)
+    params = read_params(access="random", requests=64, threads=2, request_bytes=16 * KIB)
 
     outcome = engine(params, tmp_path, mode, uploaded(params, client))
 
-    assert outcome.work == {"read_bytes": 64 * 8 * KIB, "records": 64}
+    assert outcome.work == {"read_bytes": 64 * 16 * KIB, "requests": 64}
     assert outcome.tool["checked_records"] == 64
     assert outcome.tool["name"] == {"boto3": "botocore", "crt": "awscrt"}[client]
 
 
 def test_the_common_runtime_is_never_forked(keys, tmp_path):
-    params = read_params(records=64, threads=4)
+    params = read_params(requests=64, threads=4)
 
     assert read.plan_of(params, "1", uploaded(params, "crt"))["mode"] == "threads"
     assert read.plan_of(params, "1", uploaded(params, "boto3"))["mode"] == "auto"
@@ -94,7 +94,7 @@ def test_the_common_runtime_is_never_forked(keys, tmp_path):
 
 @pytest.mark.parametrize("client", ["boto3", "crt"])
 def test_an_object_that_somebody_changed_fails_the_sample(keys, tmp_path, client):
-    params = read_params(access="random", records=64, threads=2, page_bytes=8 * KIB)
+    params = read_params(access="random", requests=64, threads=2, request_bytes=8 * KIB)
     where = uploaded(params, client)
     keys.s3.put_object(Bucket=BUCKET, Key=where["key"], Body=bytes(params["data_bytes"]))
 
@@ -103,12 +103,12 @@ def test_an_object_that_somebody_changed_fails_the_sample(keys, tmp_path, client
 
 
 def test_an_object_that_is_shorter_than_it_was_fails_the_sample(keys, tmp_path):
-    params = read_params(records=64, threads=2, page_bytes=64 * KIB)
+    params = read_params(requests=8, threads=2)
     where = uploaded(params)
     data = keys.s3.get_object(Bucket=BUCKET, Key=where["key"])["Body"].read()
     keys.s3.put_object(Bucket=BUCKET, Key=where["key"], Body=data[: -32 * KIB])
 
-    with pytest.raises(ToolFailed, match="the object ends within the page"):
+    with pytest.raises(ToolFailed, match="the object ends within the request"):
         engine(params, tmp_path, where=where)
 
 
@@ -169,7 +169,7 @@ def test_answers_that_always_break_off_fail_the_sample():
 
 
 def test_large_data_is_uploaded_in_parts_that_hold_every_record(keys):
-    params = read_params(records=2_560, record_bytes=8 * KIB)  # 20 MiB: parts of 8, 8 and 4 MiB
+    params = read_params(requests=320)  # 20 MiB: parts of 8, 8 and 4 MiB
 
     where = uploaded(params)
 
@@ -192,11 +192,10 @@ def test_parts_are_never_more_than_s3_takes(monkeypatch):
 
 
 def test_a_bucket_that_refuses_is_an_error_of_the_agent(keys):
-    params = read_params(records=64)
     where = {**place(), "bucket": "another-bucket"}
 
     with pytest.raises(BlackboardUnavailable, match="PUT s3://another-bucket/0123abcd/AROA:i-1/records"):
-        uploads.put_records(where, records.Records(params["record_bytes"]), 64)
+        uploads.put_records(where, records.Records(8 * KIB), 64)
 
 
 def test_the_common_runtime_asks_the_bucket_itself_unless_an_endpoint_is_set(monkeypatch):

@@ -17,7 +17,7 @@ from matrix.input.workloads import MODELS
 KIB, MIB = 1 << 10, 1 << 20
 IN_S3 = {"kind": "s3", "bucket": BUCKET, "prefix": "0123abcd/{userid}", "region": REGION, "client": "boto3"}
 FIO = {"size": "4M", "ioengine": "psync", "time_based": 1, "runtime": 1, "bs": "4k", "numjobs": 2}
-READ = {"type": "read", "records": 256, "threads": 4, "caching": ["direct", "cached"]}
+READ = {"type": "read", "requestSize": "64KiB", "requests": 32, "threads": 4, "caching": ["direct", "cached"]}
 OBJECTS = {"type": "objects", "requests": 12, "objects": 5, "objectSize": "4KiB", "threads": 2, "prefixes": 3}
 
 # Workload; what each sample has done; amounts that a rate reaches in the sample's duration; a latency and its count.
@@ -41,22 +41,13 @@ CASES = {
     ),
     "fio": ({"type": "fio", "rw": ["randwrite", "randrw"], **FIO}, {}, {}, {}),
     "read": (
-        {**READ, "pageBytes": "64KiB"},
-        {"read_bytes": 256 * 8 * KIB, "records": 256},
-        {"records_per_s": 256, "requests_per_s": 32, "mb_per_s": 256 * 8 * KIB / 1e6, "mib_per_s": 2},
+        READ,
+        {"read_bytes": 2 * MIB, "requests": 32}, {"requests_per_s": 32, "mb_per_s": 2 * MIB / 1e6, "mib_per_s": 2},
         {"read_lat": 32},
     ),
-    "read, pages of a request": (
-        {**READ, "pageBytes": "64KiB", "pagesPerRequest": 4},
-        {"read_bytes": 256 * 8 * KIB, "records": 256}, {"requests_per_s": 8}, {"read_lat": 8},
-    ),
-    "read, records": (
-        {**READ, "access": "random"},
-        {"read_bytes": 256 * 8 * KIB, "records": 256}, {"requests_per_s": 256}, {"read_lat": 256},
-    ),
-    "read, batches": (
-        {**READ, "access": "random", "recordsPerRequest": 16},
-        {"read_bytes": 256 * 8 * KIB, "records": 256}, {"requests_per_s": 16}, {"read_lat": 16},
+    "read, random": (
+        {**READ, "access": "random", "requestSize": 4096, "requests": 512},
+        {"read_bytes": 2 * MIB, "requests": 512}, {"requests_per_s": 512}, {"read_lat": 512},
     ),
     "build": ({"type": "build", "build": "echo $JOBS", "jobs": 3}, {"builds": 1}, {}, {}),
     "command": (

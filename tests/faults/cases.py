@@ -30,7 +30,7 @@ LUSTRE = {
     "throughputMBpsPerTiB": 125,
 }
 ONTAP = {"type": "fsx-ontap", "name": "ontap", "storageCapacityGiB": 1024, "throughputMBpsPerHaPair": 1536}
-READ = {"type": "read", "name": "r", "access": ["random"], "records": 16, "pageBytes": "64KiB", "threads": 1}
+READ = {"type": "read", "name": "r", "access": ["random"], "requests": 16, "requestSize": "64KiB", "threads": 1}
 FIO = {
     **{"type": "fio", "name": "f", "device": True, "rw": "randwrite", "bs": "4k", "size": "1M", "ioengine": "psync"},
     **{"fdatasync": 1, "time_based": 1, "runtime": 2},

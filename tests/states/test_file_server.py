@@ -25,7 +25,7 @@ ADDRESS = {"host": "10.0.0.7", "port": 7575, "token": "of-this-run"}
 STORAGE = {"type": "file-server", "instanceType": "m6i.large", "sizeGiB": 50}
 ARN = "arn:aws:states:us-east-1:123456789012:execution:s-run:r"
 MATRIX = {
-    "name": "servers", "storage": [STORAGE], "workload": [{"type": "read", "records": 1024}],
+    "name": "servers", "storage": [STORAGE], "workload": [{"type": "read", "requestSize": "8KiB", "requests": 1024}],
     "fleet": [{"instanceType": "t3.medium", "count": 2}],
 }  # fmt: skip
 

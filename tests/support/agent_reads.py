@@ -9,11 +9,10 @@ KIB, MIB = 1 << 10, 1 << 20
 
 def read_params(**changes):
     params = {
-        **{"access": "sequential", "records": 256, "record_bytes": 8 * KIB, "page_bytes": 64 * KIB},
-        **{"records_per_request": 1, "threads": 4, "caching": "direct"},
+        **{"access": "sequential", "requests": 32, "request_bytes": 64 * KIB, "threads": 4, "caching": "direct"},
         **changes,
     }
-    return {"data_bytes": params["records"] * params["record_bytes"], **params}
+    return {"data_bytes": params["requests"] * params["request_bytes"], **params}
 
 
 def engine(params, tmp_path, mode="auto", where=None):

@@ -18,7 +18,7 @@ TOUCH = {"type": "touch", "files": 1024, "threads": [1, 4]}
 METADATA = {"type": "metadata", "files": 1024, "threads": [1, 4]}
 DD = {"type": "dd", "dataSize": "64MiB"}
 FIO = {"type": "fio", "rw": "randwrite", "bs": ["4k", "8k"], "size": "1G", "time_based": 1, "runtime": 10}
-READ = {"type": "read", "records": 1024, "pageBytes": "64KiB"}
+READ = {"type": "read", "requestSize": "64KiB", "requests": 128}
 BUILD = {"type": "build", "build": "make"}
 COMMAND = {"type": "command", "name": "bench", "command": "pgbench bench"}
 TPS = {"unit": "tx/s", "better": "higher", "pattern": "^tps = ([0-9.]+)"}

@@ -290,29 +290,20 @@ WORKLOADS = [
     ],
     (DD | {"dataSize": 0}, "dataSize", "value-error"),
     (DD | {"dataSize": ["1GiB", "1024MiB"]}, "dataSize", "values-are-different"),
-    (READ | {"recordBytes": 32, "pageBytes": 4096}, "recordBytes", "records-have-room-for-their-number"),
-    (READ | {"pageBytes": "128MiB", "records": 2**20}, "pageBytes", "records-have-room-for-their-number"),
-    (READ | {"pageBytes": 12288, "dataSize": "12MiB"}, "pageBytes", "pages-hold-whole-records"),
-    (READ | {"recordBytes": 1000, "pageBytes": 10000, "records": 1000}, "pageBytes", "direct-reads-are-aligned"),
-    (READ | {"records": 1023, "dataSize": "8MiB"}, "records", "requests-are-whole"),
-    (READ | {"access": "random", "recordsPerRequest": 100, "threads": 3}, "records", "requests-are-whole"),
-    (READ | {"pagesPerRequest": 3}, "records", "requests-are-whole"),  # 3 * 8 records do not make 1,024
-    (READ | {"recordsPerRequest": 8}, "recordsPerRequest", "only-random-requests-are-batched"),
-    (READ | {"access": "random", "pagesPerRequest": 8}, "pagesPerRequest", "only-random-requests-are-batched"),
+    (READ | {"requestSize": 32, "caching": "cached"}, "requestSize", "requests-fit-into-memory"),
+    (READ | {"requestSize": "128MiB"}, "requestSize", "requests-fit-into-memory"),
+    (READ | {"requestSize": 10_000}, "requestSize", "direct-reads-are-aligned"),
+    (READ | {"requests": 127, "threads": 2}, "requests", "requests-are-shared-equally"),
+    (READ | {"pagesPerRequest": 128}, "pagesPerRequest", "extra-forbidden"),
+    (READ | ANY_BYTE | {"access": "sequential"}, "offsets", "byte-offsets-are-random-and-cached"),
+    (READ | ANY_BYTE | {"caching": "direct"}, "offsets", "byte-offsets-are-random-and-cached"),
     (
-        READ | ANY_BYTE | {"access": "sequential", "pageBytes": 8192},
-        "offsets",
-        "byte-offsets-are-random-and-cached",
-    ),
-    (READ | ANY_BYTE | {"caching": "direct", "pageBytes": 8192}, "offsets", "byte-offsets-are-random-and-cached"),
-    (READ | ANY_BYTE, "pageBytes", "byte-offsets-are-random-and-cached"),
-    (
-        READ | ANY_BYTE | {"pageBytes": 8192, "threads": 8, "dataSize": "32KiB"},
+        READ | ANY_BYTE | {"requestSize": 8192, "threads": 8, "dataSize": "32KiB"},
         "dataSize",
         "byte-offsets-are-random-and-cached",
     ),
-    (READ | {"dataSize": "4MiB"}, "dataSize", "data-holds-the-records"),
-    (READ | {"dataSize": 8388608 + 8192}, "dataSize", "data-holds-the-records"),
+    (READ | {"dataSize": "4MiB"}, "dataSize", "data-holds-the-requests"),
+    (READ | {"dataSize": 8388608 + 8192}, "dataSize", "data-holds-the-requests"),
     (COMMAND | {"command": " "}, "command", "commands-are-not-blank"),
     (COMMAND | {"on": "leader", "container": "docker.io/library/postgres:17"}, "container", "a-leader-is-no-container"),
     (COMMAND | {"metrics": {"iops": TPS}}, "metrics.iops", "metrics-can-be-found"),
@@ -482,7 +473,7 @@ ON_MOUNTPOINT = [
         (LOOKS | {"directories": "fleet"}, "directories"),
         (LOOKS | {"sync": "end"}, "sync"),
         (TOUCH | {"sync": "end"}, "sync"),
-        (READ | {"shift": [0, 1]}, "shift"),
+        (READ | {"data": ["own", "neighbour"]}, "data"),
         (COMMAND | {"populate": "true"}, "populate"),
         (TOUCH | {"tool": "parallel", "threads": 1}, "tool"),
         ({"type": "delete", "tool": "parallel"}, "tool"),
@@ -498,7 +489,7 @@ def _on(storage: Document, rows: list[Row]) -> list[Row]:
 
 FIO_READ = FIO | {"rw": "randread"}
 SHARED_SECTIONS = {"type": "fio", "data": "shared", "jobFile": "[global]\nsize=1m\n[a]\nrw=read\n[b]\nrw=write\n"}
-SHIFTED = READ | {"shift": [0, 1]}
+OF_NEIGHBOURS = READ | {"data": ["own", "neighbour"]}
 # (changes of the smallest matrix, path, code).
 REFUSED: list[Row] = [
     *[row(f"storage[0].{field}", code, storage=storage) for storage, field, code in STORAGES],
@@ -559,8 +550,8 @@ REFUSED: list[Row] = [
         storage=EFS | {"deployment": "oneZone"},
         placement=[1, 1],
     ),
-    row("workload[0].shift", "neighbours-can-be-read", workload=SHIFTED, storage=EBS, count=2),
-    row("workload[0].shift", "neighbours-can-be-read", workload=SHIFTED, storage=EFS),
+    row("workload[0].data", "neighbours-can-be-read", workload=OF_NEIGHBOURS, storage=EBS, count=2),
+    row("workload[0].data", "neighbours-can-be-read", workload=OF_NEIGHBOURS, storage=EFS),
     *[
         row("workload[0].data", code, workload=reads | {"data": ["own", "shared"]}, storage=storage)
         for reads in (READ, FIO_READ)
@@ -577,15 +568,10 @@ REFUSED: list[Row] = [
         )
     ],
     row("workload[0].jobFile.b.rw", "shared-files-are-only-read", workload=SHARED_SECTIONS, storage=EFS, count=2),
+    row("workload[0].data", "neighbours-can-be-read", workload=OF_NEIGHBOURS, storage=EFS, count=4, quorum=0.5),
     row(
-        "workload[0].shift",
-        "shared-data-are-no-neighbours",
-        workload=READ | {"data": "shared", "shift": 1},
-        storage=EFS,
-        count=2,
+        "workload[0].data", "neighbours-can-be-read", workload=OF_NEIGHBOURS, storage=FSX | {"fileSystems": 2}, count=4
     ),
-    row("workload[0].shift", "neighbours-can-be-read", workload=SHIFTED, storage=EFS, count=4, quorum=0.5),
-    row("workload[0].shift", "neighbours-can-be-read", workload=SHIFTED, storage=FSX | {"fileSystems": 2}, count=4),
     *[
         row(
             "fleet[0].placement",
@@ -609,20 +595,27 @@ REFUSED: list[Row] = [
         "server-takes-the-readers",
         storage=FILE_SERVER,
         count=200,
-        workload=READ | {"access": "random", "records": 12_800, "threads": 32},
+        workload=READ | {"requestSize": 8192, "requests": 12_800, "threads": 32},
     ),
     row(
-        "workload[0].recordsPerRequest",
+        "workload[0].batch",
         "server-takes-the-readers",
         storage=FILE_SERVER,
-        workload=READ | {"access": "random", "records": 10_000, "recordsPerRequest": 2_000, "dataSize": "1GiB"},
+        workload=READ | {"requests": 10_000, "batch": 2_000},
     ),
-    row(
-        "workload[0].pagesPerRequest",
-        "server-takes-the-readers",
-        storage=FILE_SERVER,
-        workload=READ | {"records": 16_384, "pagesPerRequest": 2_048},
-    ),
+    *[
+        row("workload[0].batch", "server-takes-the-readers", storage=storage, workload=READ | {"batch": [1, 8]})
+        for storage in (EBS, EFS, S3)
+    ],
+    *[
+        row(
+            "workload[0].requests",
+            "requests-are-shared-equally",
+            storage=FILE_SERVER,
+            workload=READ | {"batch": batch, "threads": threads},
+        )
+        for batch, threads in ((3, 1), (16, 3))
+    ],
     # Room: 16 jobs of 1 GiB on 10 GiB; of each of 1,000 instances 100 MiB; 95 GB of a Yocto build.
     row("workload[0].size", "data-fits-on-the-storage", storage=EBS | {"sizeGiB": 10}, workload=FIO | {"numjobs": 16}),
     row(
@@ -913,10 +906,10 @@ WARNED: list[Row] = [
     row("fleet[0].instanceType", "network-is-sustained", storage=S3, workload=READ, instanceType="c5n.large"),
     row("fleet[0].instanceType", "network-is-sustained", storage=NFS, instanceType="t3.nano"),
     row(
-        "workload[0].pageBytes",
-        "pages-of-objects-are-requests",
+        "workload[0].requestSize",
+        "small-reads-of-objects-are-requests",
         storage=S3,
-        workload=READ | {"access": "sequential", "pageBytes": "64KiB"},
+        workload=READ,
     ),
     row(
         "storage[0].cacheMiB", "a-cache-is-as-fast-as-its-disk", storage=MOUNTPOINT | {"cacheMiB": 1024}, workload=READ
@@ -1042,7 +1035,7 @@ WARNED: list[Row] = [
             (LOGGED | {"runtime": 3}, "sync_lat_p999_us", "workload[0].runtime"),
             (LOGGED | {"runtime": 60, "fdatasync": 64}, "sync_lat_p999_us", "workload[0].runtime"),
             (TOUCH | {"files": 3_680, "threads": [1, 2]}, "create_lat_p999_us", "workload[0].files"),
-            (READ | {"records": 3_680, "access": "random"}, "read_lat_p999_us", "workload[0].records"),
+            (READ | {"requests": 3_680}, "read_lat_p999_us", "workload[0].requests"),
             (METADATA | {"files": 3_680}, "stat_lat_p999_us", "workload[0].files"),
         )
     ],

@@ -5,7 +5,7 @@ import json
 import pytest
 from support.runs import Cloud, Run, matrix, until
 
-READ = {"type": "read", "access": "random", "records": 400, "recordsPerRequest": [1, 100], "threads": 2}
+READ = {"type": "read", "access": "random", "requests": 400, "requestSize": "8KiB", "batch": [1, 100], "threads": 2}
 
 
 @pytest.fixture(scope="module")
@@ -18,7 +18,7 @@ def test_every_instance_reads_its_own_file_from_the_server(run):
     [cell] = run.summary()["cells"]
 
     assert cell["state"] == "measured", cell["error"]
-    assert [point["metrics"]["records_per_s"]["n"] for point in cell["points"]] == [2, 2]
+    assert [point["metrics"]["requests_per_s"]["n"] for point in cell["points"]] == [2, 2]
 
 
 def test_the_server_is_billed_once_and_seen_gone_with_its_volumes(run):

@@ -56,7 +56,7 @@ EVERY_MOUNT = [
     *VARIED,
     *(example_of(kind) | {"name": kind} for kind in MODELS if kind not in ELSEWHERE),
 ]
-READ = {"type": "read", "records": 64, "pageBytes": "64KiB", "threads": 1}
+READ = {"type": "read", "requests": 8, "requestSize": "64KiB", "threads": 1}
 ONE, TWO = ({"instanceType": "m6i.large", "count": count} for count in (1, 2))
 SLOW = {"type": "build", "name": "slow", "build": "sleep 60", "expectedSeconds": 60}
 CACHED = {

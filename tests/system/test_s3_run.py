@@ -5,7 +5,7 @@ import json
 import pytest
 from support.runs import Cloud, Run, matrix
 
-READ = {"type": "read", "access": ["sequential", "random"], "records": 64, "pageBytes": "64KiB", "threads": 2}
+READ = {"type": "read", "access": ["sequential", "random"], "requests": 64, "requestSize": "64KiB", "threads": 2}
 
 
 FLEET = {"instanceType": "m6i.large", "count": 2}

@@ -120,9 +120,8 @@ def neighbours_can_be_read(parsed: ParsedMatrix) -> Problems:
         if not cell.storage.traits.is_shared or cell.storage.only_workloads:
             rule = f"{cell.storage_name} is not a file system that instances share and cache"
             fix = f"exclude it for storage type {cell.storage.type}"
-        elif field == "shift" and value >= count:
-            rule = f"in a fleet of {count} no neighbour is {count_of(value, 'place')} further"
-            fix = f"write shift {count - 1}" if count > 1 else "write a fleet of 2 or more instances"
+        elif value == "neighbour" and count == 1:
+            rule, fix = "in a fleet of 1 there is no neighbour", "write a fleet of 2 or more instances"
         elif how_many(cell.storage.document) > 1:
             rule = f"a neighbour may be on another of the file systems of {cell.storage_name}"
             fix = "exclude it there, or leave fileSystems out"

@@ -343,18 +343,20 @@ def network_is_sustained(parsed: ParsedMatrix) -> Problems:
             yield Problem(path, name, rule, "compare its baseline bandwidth (EC2 instance types)", is_warning=True)
 
 
-def pages_of_objects_are_requests(parsed: ParsedMatrix) -> Problems:
-    """Yield a warning for each sequential read of objects by small pages: S3 answers and bills each as one GET."""
+def small_reads_of_objects_are_requests(parsed: ParsedMatrix) -> Problems:
+    """Yield a warning for each sequential read of objects in small parts: S3 answers and bills each as one GET."""
     warned: set[str] = set()
     for cell in parsed.cells:
-        workload, path = cell.workload, f"{cell.workload_path}.pageBytes"
+        workload, path = cell.workload, f"{cell.workload_path}.requestSize"
         if not isinstance(workload, ReadWorkload) or not cell.storage.traits.keeps_objects or path in warned:
             continue
-        small = [page for page in workload.page_bytes if page < MIN_RANGE_BYTES]
-        if small and "sequential" in workload.access and workload.pages_per_request is None:
+        small = [size for size in workload.request_size if size < MIN_RANGE_BYTES]
+        if small and "sequential" in workload.access:
             warned.add(path)
             size = format_size(min(small))
-            rule = f"each page of {size} is one GET on {cell.storage_name}: its latency is measured, and each is billed"
+            rule = (
+                f"each request of {size} is one GET on {cell.storage_name}: its latency is measured, and each is billed"
+            )
             yield Problem(path, size, rule, 'write "8MiB", the range that S3\'s clients ask for', is_warning=True)
 
 
@@ -383,7 +385,7 @@ RULES = (
     processors_have_credits,
     much_is_laid_out,
     network_is_sustained,
-    pages_of_objects_are_requests,
+    small_reads_of_objects_are_requests,
     a_difference_can_be_tested,
     a_leader_is_launched_again,
     fio_takes_a_second,

@@ -266,13 +266,20 @@ def _refused_readers(path: str, storage: Storage, workload: ReadWorkload, count:
         rule = f"{count_of(count, 'instance')} of {count_of(threads, 'thread')} are {threads * count:,} readers"
         rule += f" of one {of}; at most {storage.traits.most_readers:,}"
         yield Problem(f"{path}.threads", threads, rule, "write fewer threads, or a smaller fleet")
-    field = "recordsPerRequest" if workload.pages_per_request is None else "pagesPerRequest"
-    at_once = [workload.pages_per_request] if workload.pages_per_request else workload.records_per_request
-    for batch, page in product(at_once, workload.page_bytes):
-        if storage.traits.most_answer_bytes and batch * page > storage.traits.most_answer_bytes:
-            rule = f"{batch:,} pages of {format_size(page)} are one answer of a {of}, which a thread holds in"
-            rule += f" memory; at most {format_size(storage.traits.most_answer_bytes)}"
-            yield Problem(f"{path}.{field}", batch, rule, "write fewer, or a smaller pageBytes")
+    most = storage.traits.most_answer_bytes
+    for batch, size in product(workload.batch, workload.request_size):
+        if batch > 1 and most is None:
+            rule = f"only a file server takes several requests at once; {storage.traits.words.label} takes one"
+            yield Problem(f"{path}.batch", batch, rule, "leave it out, and write the size of one read as requestSize")
+            return
+        if most and batch * size > most:
+            rule = f"{batch:,} requests of {format_size(size)} are one answer of a {of}, which a thread holds in"
+            yield Problem(
+                f"{path}.batch",
+                batch,
+                f"{rule} memory; at most {format_size(most)}",
+                "write fewer, or a smaller requestSize",
+            )
             return
 
 

@@ -12,7 +12,7 @@ from matrix.terms.names import binary_size, flat
 from matrix.terms.quantities import Column
 
 # Names of parameters that are the rows of a grid of two parameters.
-SIZES = ("block_bytes", "bs", "blocksize", "page_bytes", "record_bytes", "file_bytes", "size")
+SIZES = ("block_bytes", "bs", "blocksize", "request_bytes", "file_bytes", "size")
 WORKERS = ("threads", "numjobs", "jobs", "iodepth")
 MAX_OPEN = 4
 Grid = dict[tuple[float, float], Entry]

@@ -62,10 +62,7 @@ METRICS: dict[str, Metric] = {
     "mib_per_s": Metric("MiB/s", True, "2^20 bytes per second moved by one instance"),
     "slowest_dd_s": Metric("s", False, "duration that the slowest dd of one step reports, as in the tutorial's table"),
     "slowest_dd_mb_per_s": Metric("MB/s", True, "10^6 bytes per second that the slowest dd of one step reports"),
-    "records_per_s": Metric("records/s", True, "records read per second by one instance"),
-    "requests_per_s": Metric(
-        "requests/s", True, "requests for pages or batches of records, or for objects, per second by one instance"
-    ),
+    "requests_per_s": Metric("requests/s", True, "reads, or requests for objects, per second by one instance"),
     "objects_per_s": Metric("objects/s", True, "objects put, read, queried by HEAD, listed or deleted per second"),
     "throttled_requests": Metric("requests", False, "attempts that S3 throttled (503) and the client retried"),
     "failed_requests": Metric("requests", False, "attempts that failed for another reason and the client retried"),
@@ -145,7 +142,6 @@ _TITLES = {
     "mib_per_s": "Throughput",
     "slowest_dd_s": "Duration of the slowest dd",
     "slowest_dd_mb_per_s": "Throughput of the slowest dd",
-    "records_per_s": "Record rate",
     "requests_per_s": "Request rate",
     "objects_per_s": "Object rate",
     "throttled_requests": "Throttled requests",

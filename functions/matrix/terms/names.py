@@ -43,7 +43,7 @@ HEADLINE_PARAMS = frozenset(
             "jobs",
             "job",
         ),
-        *("pages_per_request", "offsets", "operation", "object_bytes", RATE, "p99_at_most_ms"),
+        *("batch", "offsets", "operation", "object_bytes", RATE, "p99_at_most_ms"),
         *PACING,
         # A point has these only if they differ from the default.
         *("data", "on", "build_directory", "work_directory", "source_volume_type", "source_volume_gib", "sizes"),

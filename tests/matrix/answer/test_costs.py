@@ -295,7 +295,7 @@ IN_ONE_ZONE = [
     {"type": "fsx-ontap", "storageCapacityGiB": 1024, "throughputMBpsPerHaPair": 1536},
 ]  # fmt: skip
 WRITE = {"type": "dd", "dataSize": "64GiB", "blockSize": "1MiB", "sync": "end", "threads": [1, 4]}
-PAGES = {"type": "read", "access": "random", "records": 1_000_000, "recordBytes": 4096, "recordsPerRequest": [1, 16]}
+PAGES = {"type": "read", "access": "random", "requests": 1_000_000, "requestSize": 4096, "threads": [1, 16]}
 
 
 @pytest.mark.parametrize(

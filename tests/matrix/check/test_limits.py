@@ -153,21 +153,17 @@ def test_a_problem_shows_the_value_as_it_was_written():
         changed(storage={"type": "s3-express"}, workload=[READ, OBJECTS]),
         changed(storage={"type": "s3", "client": "crt"}, workload=READ, image={"os": "al2023"}),
         # 1,000 answers of 64 KiB are 62.5 MiB; 20 * 200 readers.
-        changed(storage=FILE_SERVER, workload=READ | {"access": "random", "records": 12_800, "threads": 20}, count=200),
         changed(
-            storage=FILE_SERVER,
-            workload=READ | {"access": "random", "records": 10_000, "recordsPerRequest": 1_000, "dataSize": "1GiB"},
+            storage=FILE_SERVER, workload=READ | {"requestSize": 8192, "requests": 12_800, "threads": 20}, count=200
         ),
+        changed(storage=FILE_SERVER, workload=READ | {"requests": 10_000, "batch": 1_000}),
         # What a problem says to write.
-        changed(
-            workload=READ
-            | {"access": "random", "recordsPerRequest": 100, "threads": 3, "records": 900, "dataSize": "64MiB"}
-        ),
-        changed(workload=READ | ANY_BYTE | {"pageBytes": 8192}),
+        changed(storage=FILE_SERVER, workload=READ | {"batch": 16, "threads": 3, "requests": 96}),
+        changed(workload=READ | ANY_BYTE),
         # Fleets and their storages.
         changed(storage=EFS | {"deployment": "oneZone"}, count=4, placement="same-az"),
         changed(storage=EFS, count=4, placement="spread"),
-        changed(storage=EFS, workload=READ | {"shift": [0, 1]}, count=2),
+        changed(storage=EFS, workload=READ | {"data": ["own", "neighbour"]}, count=2),
         changed(storage=FSX | {"fileSystems": 2}, count=4, placement=[2, 2]),
         changed(storage=INSTANCE_STORE, workload=DD | {"dataSize": "440GiB"}, instanceType="i4i.32xlarge"),
         changed(storage=[EBS, INSTANCE_STORE], exclude=[{"storage": INSTANCE_STORE}]),
@@ -192,7 +188,7 @@ def test_a_problem_shows_the_value_as_it_was_written():
         changed(workload=[FIO, TOUCH], exclude=[{"workload": {"rw": "randwrite", "bs": ["4k", "8k"]}}]),
         changed(storage=VOLUME | {"mayWrite": True}),
         # Objectives, names, emulation, tags.
-        changed(workload=READ, objective={"metric": "records_per_s", "atLeast": 1000}),
+        changed(workload=READ, objective={"metric": "requests_per_s", "atLeast": 1000}),
         changed(
             workload=TOUCH | {"ratePerSecondPerInstance": [100, 200], "p99AtMostMs": 5},
             objective={"metric": "highest_rate_per_s", "atLeast": 100},

@@ -63,7 +63,12 @@ def test_a_wrong_type_hides_neither_the_limits_of_other_parts_nor_those_of_the_w
             EBS,
             EBS,
         ],
-        workload=[{"type": "touch"}, TOUCH, {"type": "dd", "dataSize": "400GiB"}, {"type": "read", "shift": 1}],
+        workload=[
+            {"type": "touch"},
+            TOUCH,
+            {"type": "dd", "dataSize": "400GiB"},
+            {"type": "read", "requests": 8, "data": "neighbour"},
+        ],
     )
 
     assert {path: problem.code for path, problem in found.items()} == {
@@ -72,7 +77,7 @@ def test_a_wrong_type_hides_neither_the_limits_of_other_parts_nor_those_of_the_w
         "storage[3]": "cells-are-different",
         "workload[0].files": "missing",
         "workload[2].dataSize": "data-fits-on-the-storage",
-        "workload[3].records": "missing",
+        "workload[3].requestSize": "missing",
     }
     assert "storage[2]" in found["storage[3]"].rule
 

@@ -59,7 +59,7 @@ def test_the_objects_of_a_command_are_planned_as_what_is_kept_and_asked_for():
 
 
 def test_s3_costs_what_is_kept_and_each_request():
-    workload = READ | {"access": "random", "records": 2**20, "pageBytes": 8192, "threads": 4}
+    workload = READ | {"access": "random", "requests": 2**20, "requestSize": 8192, "threads": 4}
     planned = plan(matrix(storage=[{"type": "s3"}], workload=[workload], repetitions=1)).to_document()
 
     [cell] = planned["cells"]
@@ -89,11 +89,11 @@ def test_a_storage_in_a_result_is_known_to_be_shared_or_of_each_instance():
 
 
 def test_data_for_a_neighbour_is_stored_beside_an_instances_own():
-    workload = matrix(storage=[EFS], workload=[READ | {"shift": [0, 1]}], fleet=[{"instanceType": "m6i.large",
-                      "count": 2}]).matrix.workload[0]  # fmt: skip
+    reads, fleet = READ | {"data": ["own", "neighbour"]}, {"instanceType": "m6i.large", "count": 2}
+    workload = matrix(storage=[EFS], workload=[reads], fleet=[fleet]).matrix.workload[0]
     own, neighbours = workload.points()
 
-    assert ("shift" in own, neighbours["shift"]) == (False, 1)
+    assert ("data" in own, neighbours["data"]) == (False, "neighbour")
     assert (
         workload.footprint(own, matrix(storage=[EFS]).matrix.storage[0], Clients(2)).stored_bytes
         == 2 * own["data_bytes"]

@@ -8,6 +8,7 @@ from support.matrices import (
     DD,
     EBS,
     EFS,
+    FILE_SERVER,
     METADATA,
     OBJECTS,
     READ,
@@ -132,10 +133,10 @@ def test_the_points_of_read_say_how_much_data_there_is():
     assert [(one["access"], one["threads"]) for one in points] == [
         ("sequential", 1), ("sequential", 4), ("random", 1), ("random", 4)
     ]  # fmt: skip
-    assert {one["data_bytes"] for one in points} == {1024 * 8192}
+    assert {one["data_bytes"] for one in points} == {128 * 65536}
     assert points[0] == {
-        **{"access": "sequential", "records": 1024, "record_bytes": 8192, "page_bytes": 65536},
-        **{"records_per_request": 1, "threads": 1, "caching": "direct", "data_bytes": 8388608},
+        **{"access": "sequential", "requests": 128, "request_bytes": 65536},
+        **{"threads": 1, "caching": "direct", "data_bytes": 8388608},
     }
     larger = matrix(workload=[READ | {"dataSize": "1GiB"}]).matrix.workload[0]
     assert larger.points()[0]["data_bytes"] == 2**30
@@ -143,23 +144,23 @@ def test_the_points_of_read_say_how_much_data_there_is():
 
 def test_reads_are_expected_to_take_what_bandwidth_or_iops_allow():
     storage = matrix(storage=[EBS]).matrix.storage[0]  # 125 MiB/s, 3,000 IOPS
-    workload = matrix(workload=[READ | {"records": 2**17, "access": ["sequential", "random"]}]).matrix.workload[0]
+    workload = matrix(workload=[READ | {"requests": 2**14, "access": ["sequential", "random"]}]).matrix.workload[0]
 
     sequential, random = (workload.footprint(point, storage, Clients(1)).spread(1) for point in workload.points())
 
-    gib = 2**30  # 2^17 records of 8 KiB; the data is one file for both points
+    gib = 2**30  # 2^14 requests of 64 KiB; the data is one file for both points
     writing_s = gib / 2 / (125 * 2**20)
     assert sequential.seconds == pytest.approx(8.192 + writing_s)
-    # Each random record brings its page of 64 KiB: 2^17 reads, at 2,000 a second for 125 MiB/s.
-    assert random.seconds == pytest.approx(2**17 / 2_000 + writing_s)
-    assert (sequential.read_bytes, random.read_bytes) == (gib, 8 * gib)
+    # 2,000 requests a second are 125 MiB/s, in whatever order.
+    assert random.seconds == pytest.approx(2**14 / 2_000 + writing_s)
+    assert (sequential.read_bytes, random.read_bytes) == (gib, gib)
     assert sequential.stored_bytes == random.stored_bytes == gib
 
 
 def test_rates_are_points_that_take_the_time_in_which_their_operations_are_due():
     touch, read = (
-        matrix(workload=[workload | {"ratePerSecondPerInstance": [50, 100]}]).matrix.workload[0]
-        for workload in (TOUCH | {"files": 1000}, READ | {"access": "random", "records": 1024, "recordsPerRequest": 4})
+        matrix(storage=[storage], workload=[workload | {"ratePerSecondPerInstance": [50, 100]}]).matrix.workload[0]
+        for storage, workload in ((EFS, TOUCH | {"files": 1000}), (FILE_SERVER, READ | {"requests": 1024, "batch": 4}))
     )
     storage = matrix(storage=[EFS]).matrix.storage[0]
 

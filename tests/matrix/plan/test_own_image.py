@@ -84,7 +84,7 @@ def test_what_is_unusual_of_an_image_is_a_warning(changes, rule):
 def test_the_types_that_boot_it_are_those_of_all_fleets_and_file_servers():
     matrix = check_matrix(
         {
-            "name": "many", "workload": [{"type": "read", "records": 8, "pageBytes": "64KiB"}],
+            "name": "many", "workload": [{"type": "read", "requests": 1, "requestSize": "64KiB"}],
             "storage": [{"type": "file-server", "instanceType": "m6i.xlarge"}, {"type": "s3"}],
             "fleet": [{"instanceType": ["m6i.large", "c6i.large"]}],
             "include": [

@@ -130,7 +130,7 @@ AT_ONCE = {"type": "dd", "dataSize": "600GiB", "blockSize": "1MiB", "sync": "end
         # Two equal steps share the balance.
         (
             GP2,
-            READ | {"records": 2_000_000, "recordBytes": 4096, "pageBytes": 4096, "threads": [16, 32]},
+            READ | {"requests": 2_000_000, "requestSize": 4096, "threads": [16, 32]},
             2,
             1,
             (8e6 - 5.4e6) / 300,
@@ -194,14 +194,8 @@ def test_an_instance_is_planned_as_fast_as_its_type_its_connections_and_its_thre
     storage, instance_type, work, bytes_per_s
 ):
     fleet = {"instanceType": instance_type, "count": 1}
-    records: dict[str, Any] = {
-        "type": "read",
-        "records": 2**17,
-        "recordBytes": "8MiB",
-        "pageBytes": "8MiB",
-        "threads": 64,
-    }
-    workload = records if work.get("type") == "read" else AT_ONCE | MANY_THREADS | work
+    reads: dict[str, Any] = {"type": "read", "requests": 2**17, "requestSize": "8MiB", "threads": 64}
+    workload = reads if work.get("type") == "read" else AT_ONCE | MANY_THREADS | work
     checked = matrix(storage=[storage], workload=[workload], fleet=[fleet], repetitions=1)
 
     work = planner(checked).work_of(checked.cells[0])
@@ -259,7 +253,7 @@ def test_only_a_plan_of_emulated_storages_says_that_they_are():
 @pytest.mark.parametrize(
     ("workload", "made_bytes"),
     [
-        ({"type": "read", "records": 1024, "pageBytes": "64KiB", "dataSize": "1GiB", "threads": [1, 2]}, 2**30),
+        ({"type": "read", "requests": 128, "requestSize": "64KiB", "dataSize": "1GiB", "threads": [1, 2]}, 2**30),
         ({"type": "objects", "operation": "get", "requests": 100, "objects": 64, "objectSize": "1MiB"}, 64 * 2**20),
         ({"type": "command", "name": "c", "command": "true", "objectSize": "1MiB", "objects": 8}, 8 * 2**20),
     ],

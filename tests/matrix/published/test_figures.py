@@ -206,8 +206,7 @@ def test_a_run_of_something_else_has_no_counterpart():
 def reads_of(storage, **params):
     """A cell of reads, beside what is published."""
     cell = {"storage": storage, "workload": {"type": "read"}, "fleet": {"instanceType": "m5.xlarge", "count": 1}}
-    known = {"access": "random", "threads": 7, "record_bytes": 8192, "page_bytes": 8192}
-    known |= {"records_per_request": 1, **params}
+    known = {"access": "random", "threads": 7, "request_bytes": 8192, **params}
     return compared_rows(run_of(cell, {"mb_per_s": 10.96}, known))
 
 

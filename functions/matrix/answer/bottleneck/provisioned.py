@@ -20,7 +20,7 @@ from matrix.terms.findings.bottlenecks import RateUsed
 
 MB = 1e6
 MIB = 2.0**20
-BLOCKS = ("block_bytes", "page_bytes")
+BLOCKS = ("block_bytes", "request_bytes")
 
 
 def ceilings(evidence: Evidence) -> Iterator[Ceiling]:

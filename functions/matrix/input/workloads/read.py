@@ -1,4 +1,4 @@
-"""Reading records: sequentially or at random, by pages, as an application with a page cache of its own does."""
+"""Reading files and objects by requests of a size: one after another, or at random."""
 
 from collections.abc import Iterator
 from itertools import product
@@ -6,6 +6,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
+from contract.records import record_bytes
 from matrix.fields.types import Rule, Size, Sweep
 from matrix.input.workloads.contract import Clients
 from matrix.input.workloads.open_loop import OpenLoopModel, a_limit_has_its_rates
@@ -18,93 +19,80 @@ from matrix.terms.problems import Problems
 from matrix.terms.quantities import count_of
 from matrix.terms.sizes import UNITS, format_size
 
-# A record begins with its number and checksum (16 bytes, agent/engine/records.py); each thread holds a page in memory.
-MIN_RECORD_BYTES = 64
-MAX_PAGE_BYTES = 64 * UNITS["MiB"]
-MAX_RECORDS = 10_000_000
+# A record begins with its number and checksum (16 bytes, agent/engine/records.py). A thread holds a request in memory.
+MIN_REQUEST_BYTES = 64
+MAX_REQUEST_BYTES = 64 * UNITS["MiB"]
+MAX_REQUESTS = 10_000_000
 # Alignment of offsets and lengths for O_DIRECT: a logical block, which has at most 4 KiB on disks.
 DIRECT_BLOCK_BYTES = 4_096
 
 
 class ReadWorkload(OpenLoopModel):
-    """Reads records that it has written before; primary metric mb_per_s."""
+    """Reads data that it has written before; primary metric mb_per_s."""
 
     primary_metric: ClassVar[str] = "mb_per_s"
     open_loop_metric: ClassVar[str] = "read_lat_p99_us"
     yields: ClassVar[frozenset[str]] = frozenset(
-        {"mb_per_s", "mib_per_s", "longest_stall_s", "records_per_s", "requests_per_s", HIGHEST_RATE}
+        {"mb_per_s", "mib_per_s", "longest_stall_s", "requests_per_s", HIGHEST_RATE}
     ).union(latencies("read"))
     size_field: ClassVar[str] = "dataSize"
-    operations_field: ClassVar[str] = "records"
+    operations_field: ClassVar[str] = "requests"
 
     type: Literal["read"]
     """Kind of workload."""
     access: Sweep[Literal["sequential", "random"]] = Field(default=["sequential"])
-    """Page after page, each thread in its own stretch of the data; or records from anywhere, none of them twice."""
-    records: Annotated[Sweep[Annotated[int, Field(ge=1, le=MAX_RECORDS)]], Field(examples=[131072])]
-    """Records that each instance reads in one step, over all its threads."""
-    record_bytes: Sweep[Size] = Field(default=[8_192])
-    """Size of a record."""
-    page_bytes: Sweep[Size] = Field(default=[8_192])
-    """Bytes of one read, whole records: the page that contains a record."""
-    records_per_request: Sweep[Annotated[int, Field(ge=1, le=10_000)]] = Field(default=[1])
-    """Records that one request asks for, random only; a sequential request is a page."""
-    pages_per_request: Annotated[int | None, Field(ge=2, le=10_000, examples=[128])] = None
-    """Pages that one request asks for, sequential only: 128 of 8 KiB are requests of 1 MiB."""
-    offsets: Annotated[Literal["bytes"] | None, Field(examples=["bytes"])] = None
-    """Random only: reads start at any byte of the thread's own range, and may overlap."""
+    """One request after the other, each thread in its own stretch of the data; or from anywhere, none of them twice."""
+    request_size: Annotated[Sweep[Size], Field(examples=["1MiB"])]
+    """Bytes of one read: one system call on files, one GET on S3."""
+    requests: Annotated[Sweep[Annotated[int, Field(ge=1, le=MAX_REQUESTS)]], Field(examples=[2048])]
+    """Requests that each instance makes in one step, over all its threads."""
     threads: Sweep[Annotated[int, Field(ge=1, le=1_024)]] = Field(default=[1])
     """Readers at once on each instance: threads or processes, chosen by the storage's speed."""
     caching: Sweep[Literal["direct", "cached"]] = Field(default=["direct"])
     """Past the page cache of the instance (O_DIRECT), or through it, emptied before each step."""
-    shift: Sweep[Annotated[int, Field(ge=0, le=999)]] = Field(default=[0], examples=[1])
-    """Whose data an instance reads: 0 its own, 1 that of the next instance of the fleet, and so on."""
-    data: Sweep[Literal["own", "shared"]] = Field(default=["own"])
-    """Each instance writes what is read, or one of them does and all read the same, such as the weights of a model."""
+    data: Sweep[Literal["own", "neighbour", "shared"]] = Field(default=["own"])
+    """Each instance reads what it wrote itself, or what the next instance of the fleet wrote; or all read the same."""
     data_size: Size | None = None
     """Bytes that each instance writes once and then reads from. Default: as many as it reads."""
+    offsets: Annotated[Literal["bytes"] | None, Field(examples=["bytes"])] = None
+    """Random only: reads start at any byte of the thread's own range, and may overlap."""
+    batch: Sweep[Annotated[int, Field(ge=1, le=10_000)]] = Field(default=[1], examples=[100])
+    """Requests that one message to a file server holds; it answers them all at once."""
 
     def needs(self) -> Iterator[Need]:
         """Yield that reads of a neighbour's data see these."""
         if self.reads_of_others:
-            field, value = self.reads_of_others
-            yield Need(Ability.SEE_OTHERS, field, value, f"leave {field} out")
+            yield Need(Ability.SEE_OTHERS, *self.reads_of_others, "leave data out")
 
     @property
     def reads_of_others(self) -> tuple[str, Any] | None:
         """Field and value by which instances read what others of their fleet wrote."""
-        if any(self.shift):
-            return "shift", max(self.shift)
-        return ("data", "shared") if "shared" in self.data else None
+        others = [whose for whose in self.data if whose != "own"]
+        return ("data", others[0]) if others else None
 
     def points(self) -> list[Params]:
         points = combinations(
             {
                 "access": self.access,
-                "records": self.records,
-                "record_bytes": self.record_bytes,
-                "page_bytes": self.page_bytes,
-                "records_per_request": self.records_per_request,
+                "requests": self.requests,
+                "request_bytes": self.request_size,
                 "threads": self.threads,
                 "caching": self.caching,
-                "shift": self.shift,
                 "data": self.data,
+                "batch": self.batch,
             }
         )
-        # An instance reads its own data by default, so labels and jobs leave that out.
-        usual = {"shift": 0, "data": "own"}
+        # An instance reads its own data, one request at a time, by default, so labels and jobs leave that out.
+        usual = {"data": "own", "batch": 1}
         shown = [{name: value for name, value in point.items() if usual.get(name) != value} for point in points]
-        more = {"pages_per_request": self.pages_per_request, "offsets": self.offsets}
-        extra = {name: value for name, value in more.items() if value is not None}
+        extra = {"offsets": self.offsets} if self.offsets else {}
         return self.with_rates([{**point, **extra, "data_bytes": self._data_bytes(point)} for point in shown])
 
     def _data_bytes(self, point: Params) -> int:
-        return self.data_size or int(point["records"]) * int(point["record_bytes"])
+        return self.data_size or int(point["requests"]) * int(point["request_bytes"])
 
     def operations(self, params: Params) -> float:
-        is_random = params["access"] == "random"
-        per_page = params["page_bytes"] / params["record_bytes"] * (self.pages_per_request or 1)
-        return float(params["records"] / (params["records_per_request"] if is_random else per_page))
+        return float(params["requests"] / params.get("batch", 1))
 
     def footprint(self, params: Params, storage: Storage, clients: Clients) -> Footprint:
         """Return the expected footprint of one instance: the longer of its shares of throughput and of IOPS.
@@ -112,23 +100,23 @@ class ReadWorkload(OpenLoopModel):
         Writing the data, which the first step of its size does once, is spread over the points.
         """
         sharing, bytes_per_s = clients.sharing(storage), clients.bytes_per_s(storage, params["threads"])
-        is_random = params["access"] == "random"
-        pages = params["records"] if is_random else params["records"] * params["record_bytes"] / params["page_bytes"]
-        fetched = pages * params["page_bytes"]
-        waiting_s = pages / params["threads"] * storage.read_latency_s
-        iops_s = pages * sharing / storage.effective_iops
+        requests, size = params["requests"], params["request_bytes"]
+        fetched = requests * size
+        is_merged = params["access"] == "sequential" and params["caching"] == "cached"
+        waiting_s = requests / params["threads"] * storage.read_latency_s
+        iops_s = requests * sharing / storage.effective_iops
         seconds = max(fetched / bytes_per_s, iops_s, waiting_s, self.paced_s(params))
-        own, shared = self._data_of("own"), self._data_of("shared")
+        own, shared = self._made_bytes(is_shared=False), self._made_bytes(is_shared=True)
         stored, points = own + shared / clients.count, len(self.points())
         made = stored / points
         return Footprint(
             seconds,
             read_bytes=fetched,
             stored_bytes=stored,
-            read_requests=pages,
-            operations=pages,
-            # What is read in sequence arrives by requests of 1 MiB, of which readahead makes pages.
-            read_padding=pages * (metered_request_bytes(params["page_bytes"]) - params["page_bytes"]) * is_random,
+            read_requests=requests,
+            operations=requests,
+            # What is read in sequence through the page cache arrives by requests of 1 MiB, which readahead makes.
+            read_padding=0.0 if is_merged else requests * (metered_request_bytes(size) - size),
             making_s=clients.making_s(storage, own, shared, params["threads"]) / points,
             made_bytes=made,
             made_requests=made / PUT_PART_BYTES,
@@ -144,101 +132,66 @@ class ReadWorkload(OpenLoopModel):
         del params
         return True
 
-    def _data_of(self, whose: str) -> int:
+    def _made_bytes(self, *, is_shared: bool) -> int:
         """Return the bytes of an instance's own files, or of those that all share.
 
-        A file for each size of records and of data stays until the cell ends, and one more for each shift.
+        A file for each size of records and of data stays until the cell ends, and one more for a neighbour.
         """
         files = {
-            (point["record_bytes"], point["data_bytes"], point.get("shift", 0))
+            (record_bytes(point["request_bytes"]), point["data_bytes"], point.get("data", "own"))
             for point in self.points()
-            if point.get("data", "own") == whose
         }
-        return sum(data_bytes for _, data_bytes, _ in files)
+        return sum(data_bytes for _, data_bytes, whose in files if (whose == "shared") == is_shared)
 
     @classmethod
     def rules(cls) -> tuple[Rule, ...]:
         return (
-            records_have_room_for_their_number,
-            pages_hold_whole_records,
+            requests_fit_into_memory,
             direct_reads_are_aligned,
-            requests_are_whole,
-            only_random_requests_are_batched,
+            requests_are_shared_equally,
             byte_offsets_are_random_and_cached,
-            data_holds_the_records,
-            shared_data_are_no_neighbours,
+            data_holds_the_requests,
             a_limit_has_its_rates,
             values_are_different,
         )
 
 
-def records_have_room_for_their_number(part: ReadWorkload) -> Problems:
-    """Yield a problem if a record is too small for its number, or a page too large for memory."""
-    if min(part.record_bytes) < MIN_RECORD_BYTES:
-        rule = f"each carries its number and checksum; at least {MIN_RECORD_BYTES} bytes"
-        yield part.problem("recordBytes", rule, f"write {MIN_RECORD_BYTES} or more")
-    if max(part.page_bytes) > MAX_PAGE_BYTES:
-        yield part.problem("pageBytes", "each thread holds a page in memory; at most 64MiB", 'write "64MiB" or less')
-
-
-def pages_hold_whole_records(part: ReadWorkload) -> Problems:
-    """Yield a problem if a record would cross a page boundary."""
-    for page in part.page_bytes:
-        for record in part.record_bytes:
-            if page % record:
-                whole = max(page // record, 1) * record
-                rule = f"must be a multiple of recordBytes {format_size(record)}, {format_size(page)} is not"
-                yield part.problem("pageBytes", rule, f"write {_written(whole)}, or another recordBytes")
-                return
+def requests_fit_into_memory(part: ReadWorkload) -> Problems:
+    """Yield a problem if a request is too small for the number of its record, or too large for memory."""
+    if min(part.request_size) < MIN_REQUEST_BYTES:
+        rule = f"each carries its number and checksum; at least {MIN_REQUEST_BYTES} bytes"
+        yield part.problem("requestSize", rule, f"write {MIN_REQUEST_BYTES} or more")
+    if max(part.request_size) > MAX_REQUEST_BYTES:
+        rule = "each thread holds a request in memory; at most 64MiB"
+        yield part.problem("requestSize", rule, 'write "64MiB" or less')
 
 
 def direct_reads_are_aligned(part: ReadWorkload) -> Problems:
-    """Yield a problem for a page that O_DIRECT cannot read."""
+    """Yield a problem for a request that O_DIRECT cannot make."""
     if "direct" not in part.caching:
         return
-    for page in part.page_bytes:
-        if page % DIRECT_BLOCK_BYTES:
-            whole = -(-page // DIRECT_BLOCK_BYTES) * DIRECT_BLOCK_BYTES
+    for size in part.request_size:
+        if size % DIRECT_BLOCK_BYTES:
+            whole = -(-size // DIRECT_BLOCK_BYTES) * DIRECT_BLOCK_BYTES
             by_default = "" if "caching" in part.model_fields_set else " (the default caching)"
-            rule = f"direct reads{by_default} take multiples of 4KiB, {format_size(page)} is none"
-            yield part.problem("pageBytes", rule, f'write {_written(whole)}, or caching "cached"')
+            rule = f"direct reads{by_default} take multiples of 4KiB, {format_size(size)} is none"
+            yield part.problem("requestSize", rule, f'write {_written(whole)}, or caching "cached"')
             return
 
 
-def requests_are_whole(part: ReadWorkload) -> Problems:
-    """Yield a problem if the threads cannot have equally many whole requests each."""
-    for access in part.access:
-        for records in part.records:
-            for asked in _asked_at_once(part, access):
-                for threads in part.threads:
-                    if records % (asked * threads):
-                        whole = max(records // (asked * threads), 1) * asked * threads
-                        of_what = "a page has" if access == "sequential" else "recordsPerRequest"
-                        sum_ = f"{count_of(threads, 'thread')} * {asked} ({of_what}) = {threads * asked}"
-                        rule = f"{access} reads need a multiple of {sum_}, {records} is not"
-                        yield part.problem("records", rule, f"write {whole}")
-                        return
-
-
-def _asked_at_once(part: ReadWorkload, access: str) -> list[int]:
-    if access == "random":
-        return list(part.records_per_request)
-    pages = part.pages_per_request or 1
-    return [pages * (page // record) for page in part.page_bytes for record in part.record_bytes if page >= record]
-
-
-def only_random_requests_are_batched(part: ReadWorkload) -> Problems:
-    """Yield a problem for batches of sequential reads: there the page is the batch."""
-    if "sequential" in part.access and part.records_per_request != [1]:
-        fix = "write access random, or two workloads"
-        yield part.problem("recordsPerRequest", "is for random access; sequential reads ask for pages", fix)
-    if "random" in part.access and part.pages_per_request is not None:
-        fix = "write access sequential, or recordsPerRequest"
-        yield part.problem("pagesPerRequest", "is for sequential access; random reads ask for records", fix)
+def requests_are_shared_equally(part: ReadWorkload) -> Problems:
+    """Yield a problem if the threads cannot make equally many requests each, in whole batches."""
+    for requests, batch, threads in product(part.requests, part.batch, part.threads):
+        if requests % (batch * threads):
+            whole = max(requests // (batch * threads), 1) * batch * threads
+            in_batches = "" if batch == 1 else f" * {batch} (batch) = {threads * batch}"
+            rule = f"must be a multiple of {count_of(threads, 'thread')}{in_batches}, {requests} is not"
+            yield part.problem("requests", rule, f"write {whole}")
+            return
 
 
 def byte_offsets_are_random_and_cached(part: ReadWorkload) -> Problems:
-    """Yield a problem if reads from any byte on would be sequential, of whole pages, or past the page cache."""
+    """Yield a problem if reads from any byte on would be sequential, or past the page cache."""
     if part.offsets is None:
         return
     if "sequential" in part.access:
@@ -247,36 +200,26 @@ def byte_offsets_are_random_and_cached(part: ReadWorkload) -> Problems:
         yield part.problem(
             "offsets", "of any byte are none that direct reads (O_DIRECT) take", 'write caching "cached"'
         )
-    if part.page_bytes != part.record_bytes:
-        yield part.problem("pageBytes", "is what is read from a byte on, so it is recordBytes", "write recordBytes")
-    for data, record, threads in product([part.data_size] if part.data_size else [], part.record_bytes, part.threads):
-        if data // threads < record:
-            rule = f"{threads} threads have {format_size(data // threads)} each, less than a record"
-            yield part.problem("dataSize", rule, f"write {_written(threads * record)} or more")
+    for data, size, threads in product([part.data_size] if part.data_size else [], part.request_size, part.threads):
+        if data // threads < size:
+            rule = f"{threads} threads have {format_size(data // threads)} each, less than a request"
+            yield part.problem("dataSize", rule, f"write {_written(threads * size)} or more")
             return
 
 
-def data_holds_the_records(part: ReadWorkload) -> Problems:
-    """Yield a problem if there is less data than the reads need, or if it does not consist of whole pages."""
-    for records in part.records:
-        for record in part.record_bytes:
-            data = part.data_size or records * record
-            if data < records * record and part.offsets is None:
-                rule = f"holds fewer than the {records:,} records of {format_size(record)} that are read, each once"
-                yield part.problem("dataSize", rule, f"write {_written(records * record)} or more")
-                return
-            for page in part.page_bytes:
-                if data % page:
-                    whole = -(-data // page) * page
-                    rule = f"the data, {format_size(data)}, are not whole pages of {format_size(page)}"
-                    yield part.problem("dataSize", rule, f"write dataSize {_written(whole)}")
-                    return
-
-
-def shared_data_are_no_neighbours(part: ReadWorkload) -> Problems:
-    """Yield a problem if data that all instances share would be those of one of them."""
-    if "shared" in part.data and any(part.shift):
-        yield part.problem("shift", "is about data that each instance wrote; shared data are of all", "leave shift out")
+def data_holds_the_requests(part: ReadWorkload) -> Problems:
+    """Yield a problem if there is less data than the requests need, or if it does not consist of whole ones."""
+    for requests, size in product(part.requests, part.request_size):
+        data = part.data_size or requests * size
+        if data < requests * size and part.offsets is None:
+            rule = f"holds fewer than the {requests:,} requests of {format_size(size)} that are read, each once"
+            yield part.problem("dataSize", rule, f"write {_written(requests * size)} or more")
+            return
+        if data % size:
+            whole = -(-data // size) * size
+            rule = f"the data, {format_size(data)}, are not whole requests of {format_size(size)}"
+            yield part.problem("dataSize", rule, f"write dataSize {_written(whole)}")
+            return
 
 
 def _written(size: int) -> str:
