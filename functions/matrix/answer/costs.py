@@ -99,15 +99,15 @@ class Bill:
 
     def point_cost(self, cell: ResultDocument, point: PointResult) -> PointCost | None:
         """Return the cost of one result of a point. None if work, time or prices are unknown."""
-        work, span_s, times = _worked(cell, point)
+        work, span_s, steps = _worked(cell, point)
         sold = _sold(work)
-        rate = self._hourly(cell)
-        if sold is None or rate is None or span_s <= 0:
+        rates = self._rates(cell)
+        if sold is None or rates is None or span_s <= 0:
             return None
         per, amount = sold
-        usd_hour, basis = rate
-        by_use, is_counted = self._by_use(cell, point, work, times)
-        usd = usd_hour * span_s / HOUR_S + (by_use or 0.0)
+        instance_usd, system_usd, basis = rates
+        by_use, is_counted = self._by_use(cell, point, work, steps)
+        usd = (instance_usd * _instances_s(cell, point, span_s) + system_usd * span_s) / HOUR_S + (by_use or 0.0)
         is_assumed = not is_counted and (by_use or 0.0) > MIN_ASSUMED * usd
         billed = self._billed(cell, point)
         return PointCost(
@@ -153,14 +153,6 @@ class Bill:
         usd = sum(line["cost_usd"] or 0.0 for line in lines) + system_usd * hours
         return document | {"seconds": hours * HOUR_S, "usd": usd, "basis": RECEIPT}
 
-    def _hourly(self, cell: ResultDocument) -> tuple[float, str] | None:
-        """Return US dollars per hour of fleet, volumes and file system."""
-        rates = self._rates(cell)
-        if rates is None:
-            return None
-        instance_usd, system_usd, basis = rates
-        return ran_of(cell) * instance_usd + system_usd, basis
-
     def _rates(self, cell: ResultDocument) -> tuple[float, float, str] | None:
         """Return US dollars per hour of an instance with its volumes and of the file system, and the price source."""
         planned = next(iter(self._planned(cell)), None)
@@ -181,7 +173,7 @@ class Bill:
         return _instance_usd(rates.to_document(), storage), shared, basis
 
     def _by_use(
-        self, cell: ResultDocument, point: PointResult, work: Mapping[str, float], times: int
+        self, cell: ResultDocument, point: PointResult, work: Mapping[str, float], steps: int
     ) -> tuple[float | None, bool]:
         """Return (charges for bytes and requests of all complete repetitions, whether bytes were counted).
 
@@ -196,7 +188,7 @@ class Bill:
         if not (storage.is_billed_by_use or crossed or cross_zone):
             return 0.0, True
         mounts = _counted(point)
-        planned = _footprint(cell, point, storage, times * ran_of(cell))
+        planned = _footprint(cell, point, storage, steps)
         is_reported = any(name in work for name in WORKED)
         if is_reported:
             read, written = work.get("read_bytes", 0.0), work.get("write_bytes", 0.0) + work.get("bytes", 0.0)
@@ -290,7 +282,7 @@ def prices_read(book: PriceBook) -> str:
 
 
 def _worked(cell: ResultDocument, point: PointResult) -> tuple[dict[str, float], float, int]:
-    """Return (work, seconds from first start to last end, number) of all complete repetitions."""
+    """Return (work, seconds from first start to last end, steps of all instances) of all complete repetitions."""
     work: dict[str, float] = {}
     repetitions = _repetitions(point)
     for repetition in repetitions:
@@ -303,8 +295,14 @@ def _worked(cell: ResultDocument, point: PointResult) -> tuple[dict[str, float],
     duration = point["metrics"].get("duration_s")
     median = duration["p50"] if duration else None
     if not repetitions and median and cell["workload"]["type"] in {"build", "yocto"}:
-        return {"builds": float(ran_of(cell))}, float(median), 1
-    return work, span_s, len(repetitions)
+        return {"builds": float(ran_of(cell))}, float(median), ran_of(cell)
+    return work, span_s, sum(ran_of(cell, repetition.get("launch")) for repetition in repetitions)
+
+
+def _instances_s(cell: ResultDocument, point: PointResult, span_s: float) -> float:
+    """Return the seconds of all instances that ran, which may differ between launches."""
+    spans = [(repetition.get("launch"), repetition["span_s"]) for repetition in _repetitions(point)]
+    return sum(ran_of(cell, launch) * each_s for launch, each_s in spans or [(None, span_s)])
 
 
 def _repetitions(point: PointResult) -> list[FleetRate]:
@@ -345,7 +343,7 @@ def _counted(point: PointResult) -> dict[str, float]:
     return {name: sum(counted[name] for counted in repetitions) for name in sorted(names)}
 
 
-def _footprint(cell: ResultDocument, point: PointResult, storage: Storage, times: int) -> Footprint | None:
+def _footprint(cell: ResultDocument, point: PointResult, storage: Storage, steps: int) -> Footprint | None:
     """Return the planned use of so many steps of a point, in which each launch makes once what it reads.
 
     None: an imported or published workload.
@@ -359,12 +357,12 @@ def _footprint(cell: ResultDocument, point: PointResult, storage: Storage, times
     launches = len({repetition.get("launch") for repetition in repetitions})
     each = footprint.spread(len(repetitions) / launches if launches else 1)
     return each._replace(
-        read_bytes=each.read_bytes * times,
-        written_bytes=each.written_bytes * times,
-        read_requests=each.read_requests * times,
-        write_requests=each.put_requests * times,
-        read_padding=each.read_padding * times,
-        written_padding=each.written_padding * times,
+        read_bytes=each.read_bytes * steps,
+        written_bytes=each.written_bytes * steps,
+        read_requests=each.read_requests * steps,
+        write_requests=each.put_requests * steps,
+        read_padding=each.read_padding * steps,
+        written_padding=each.written_padding * steps,
     )
 
 

@@ -249,6 +249,8 @@ def _outcome(launch: int, result: ResultDocument) -> LaunchOutcome:
         "error": result["error"],
         "actual_s": result["actual_s"],
     }
+    if launched := result.get("instances", {}).get("launched"):
+        outcome["launched"] = launched
     if "taken_from" in result:
         outcome["taken_from"] = result["taken_from"]
     return outcome

@@ -290,15 +290,19 @@ def workload_names_of(cells: Iterable[ResultDocument]) -> dict[str, str]:
     return {cell: names[canonical(workload)] for cell, workload in workloads.items()}
 
 
-def ran_of(cell: ResultDocument) -> int:
+def ran_of(cell: ResultDocument, launch: int | None = None) -> int:
     """Return the number of instances of a cell's fleet that ran: its count, or fewer if it had only its quorum.
 
-    For a cell with several launches it is the count, because launches may differ.
+    For a cell with several launches it is that of one of them, or the least of those that were measured.
     """
     count = int(cell["fleet"].get("count") or 1)
+    measured = [each for each in cell.get("launches") or [] if each["state"] == "measured"]
+    several = [each for each in measured if launch is None or each["launch"] == launch]
+    if "launches" in cell:
+        return min([count, *(ran for each in several if (ran := each.get("launched")))])
     instances = cell.get("instances")
     launched = instances["launched"] if instances else None
-    return min(count, launched) if launched and not cell.get("launches") else count
+    return min(count, launched) if launched else count
 
 
 def fleet_that_ran(cell: ResultDocument) -> Fleet:

@@ -86,6 +86,26 @@ def test_a_launch_that_failed_leaves_the_others_measured_and_the_run_red():
     assert metric["intervals"] == {}
 
 
+@pytest.mark.parametrize("ran", [1, 2])
+def test_what_ran_is_the_least_of_the_measured_launches_and_each_is_paid_for_what_ran_in_it(ran):
+    document = planned(storages=EFS_TWO)
+    results = results_of(document, (100.0, 100.0, 100.0))
+    whole = join(document, results)[JOINED]
+    short = next(cell for cell in document["cells"] if cell["joined"] == JOINED and cell["launch"] == 2)
+    results[short["id"]]["instances"]["launched"] = ran
+
+    summary = summary_of(document, results)
+    [question] = decide(summary, results=join(document, results))["questions"]
+    bill = Bill.of(document, None)
+    cell = join(document, results)[JOINED]
+
+    lost = {each["cell"]: each["lost"] for each in question["candidates"]}[JOINED]
+    assert lost == (None if ran == 2 else {"code": "quorum", "ran": 1, "count": 2})
+    paid, of_whole = (bill.point_cost(each, each["points"][0]).usd for each in (cell, whole))
+    # A third of the time, and of the bytes, with half of the instances; the file system costs nothing by the hour.
+    assert paid / of_whole == pytest.approx(1.0 if ran == 2 else 5 / 6, rel=0.02)
+
+
 def test_a_cell_of_which_no_launch_was_measured_is_failed():
     document = planned()
     results = results_of(document, (None, None, None)) | {document["cells"][0]["id"]: None}

@@ -351,6 +351,8 @@ class LaunchOutcome(TypedDict):
     """measured, failed or skipped."""
     error: Failure | None
     actual_s: float | None
+    launched: NotRequired[int]
+    """How many instances ran, where it is known."""
     taken_from: NotRequired[Source]
 
 
