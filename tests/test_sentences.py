@@ -93,6 +93,7 @@ RISKS: list[Example] = [
     {"code": "burst", "burst": BURST},
     {"code": "judged-by-sustained", "burst": BURST, "share": 0.1, "job_s": 28_800.0},
     {"code": "not-replicated", "shortages": [REPETITIONS]},
+    {"code": "launched-once"},
     {"code": "not-steady", "period_s": 12.0},
     {"code": "not-steady", "period_s": None},
     FEW | {"count": 1},

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from matrix.terms.documents.summary import Absence, Candidate, Decision, Question, SummaryDocument
 from matrix.terms.figures import describe_bounded_cost
 from matrix.terms.findings.replication import shortage_words_of
-from matrix.terms.findings.risks import Risk
+from matrix.terms.findings.risks import LaunchedOnce, Risk
 from matrix.terms.findings.verdicts import SAME, Lost, Tested, TooFew
 from matrix.terms.metrics import readable
 from matrix.terms.names import fleet_label, workload_names_of
@@ -369,8 +369,10 @@ def caveats(decision: Decision, name: Name) -> Iterator[str]:
                 words = Risk.describe(risk)
                 risks[words] += 1
                 where.setdefault(words, []).append(question)
-    if risks:
-        most, _ = risks.most_common(1)[0]
+    # The next launch concerns each comparison, and hides no other risk.
+    once = LaunchedOnce().sentence
+    others = [each for each, _ in risks.most_common() if each != once]
+    for most in [*others[:1], *([once] if once in risks else [])]:
         yield f"Caution{_at(where[most], questions)}: {most}."
 
 

@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 from support.relaunched import EFS_TWO, JOINED, SECONDS, measured, planned, results_of
+from support.runs_for_reports import build_run
 
 from matrix.answer.comparing import compare
 from matrix.answer.costs import Bill
@@ -104,6 +105,32 @@ def test_what_ran_is_the_least_of_the_measured_launches_and_each_is_paid_for_wha
     paid, of_whole = (bill.point_cost(each, each["points"][0]).usd for each in (cell, whole))
     # A third of the time, and of the bytes, with half of the instances; the file system costs nothing by the hour.
     assert paid / of_whole == pytest.approx(1.0 if ran == 2 else 5 / 6, rel=0.02)
+
+
+@pytest.mark.parametrize(
+    ("changes", "is_named"),
+    [
+        ({}, True),
+        ({"storage": {"type": "efs", "fileSystemId": "fs-0123456789abcdef0"}}, False),
+        ({"storage": {"type": "ebs", "volumeType": "gp3", "sizeGiB": 100}}, False),
+        ({"launches": 2}, True),
+        ({"launches": 3}, False),
+    ],
+)
+def test_a_star_names_what_single_launches_of_file_systems_that_aws_places_do_not_show(changes, is_named):
+    made, results, document = build_run({"ebs": {50: 3000.0}, "efs": {50: 3800.0}})
+    launches = [{"launch": number, "state": "measured"} for number in range(changes.get("launches", 0))]
+    cells = [*made["cells"], *results.values()]
+    for cell in (each for each in cells if each["storage"]["type"] == "efs"):
+        cell["storage"] = changes.get("storage", cell["storage"])
+        cell.update({"launches": launches} if launches else {})
+
+    [question] = decide(made, results=results, bill=Bill.of(document, None))["questions"]
+
+    named = {each["storage"]: [risk["code"] for risk in each["risks"]] for each in question["candidates"]}
+    star = next(each for each in question["candidates"] if each["cell"] == question["recommended"])
+    assert ("launched-once" in named.pop(star["storage"])) is is_named
+    assert "launched-once" not in str(named)
 
 
 def test_a_cell_of_which_no_launch_was_measured_is_failed():

@@ -18,7 +18,7 @@ from matrix.statistics.fleet_costs import CostRatio
 from matrix.statistics.fleet_values import FleetValues
 from matrix.terms.findings import verdicts as findings
 from matrix.terms.findings.replication import NeededReplication
-from matrix.terms.findings.risks import CostIncomplete, NotReplicated, Risk, SlowTail
+from matrix.terms.findings.risks import CostIncomplete, LaunchedOnce, NotReplicated, Risk, SlowTail
 from matrix.terms.findings.verdicts import (
     AsFast,
     CheapestThatMeets,
@@ -54,6 +54,10 @@ def answer(question: Question, wanted: Objective, *, for_sale: bool) -> None:
         _meet(question, wanted)
     is_fair = wanted.limit is not None or question.is_comparable
     question.recommended = question.best_value if for_sale and is_fair and question.state == "shown" else None
+    # An objective judges each storage alone.
+    placed = question.judged if wanted.limit is None else filter(None, [question.recommended])
+    if question.recommended and any(candidate.is_placed_once for candidate in placed):
+        question.recommended.risks.append(LaunchedOnce())
 
 
 def _risks(candidate: Candidate, question: Question) -> list[Risk]:

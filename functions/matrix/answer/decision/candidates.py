@@ -27,6 +27,7 @@ class Candidate:
     values: FleetValues | None
     lost: Lost | None = None  # why it was not measured, or is not ranked
     lacks: tuple[Shortage, ...] = ()  # replication missing for comparisons with other instances and times
+    is_placed_once: bool = False  # AWS placed its file system for this run, in fewer than three launches
     counts_in_memory: bool = False  # a create counts as done before it is stored
     time: FleetTime | None = None  # what the hours in its cost are of; None where single values are unknown
     ranked: Percentile | None = None  # tail or median, the same for all candidates of a question

@@ -21,11 +21,12 @@ from matrix.statistics.intervals import percentile_interval
 from matrix.statistics.resampling import lacks_replication
 from matrix.statistics.sample_size import CONFIDENCE, has_enough_samples, needed
 from matrix.statistics.spread import carries, independent_n, shows_interval
-from matrix.storages.models import is_shared
+from matrix.storages.models import existing_id, is_shared
 from matrix.terms.documents.parts import Params, StorageFields
 from matrix.terms.documents.result import MetricResult, PointResult, PointSteadiness, ResultDocument, SampleColumns
 from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.figures import percentile_of
+from matrix.terms.findings.replication import MIN_LAUNCHES
 from matrix.terms.findings.risks import (
     MEDIAN,
     NoSingleValues,
@@ -202,6 +203,7 @@ def _candidate(
         lost=_lost(cell) if "p50" in metric else TooFewOperations(),
         lacks=lacks,
         fleet_s=fleet_s,
+        is_placed_once=samples is not None and _is_placed_once(cell),
         counts_in_memory=_counts_in_memory(cell, point),
         risks=_unsteady(point.get("steadiness")),
     )
@@ -260,6 +262,12 @@ def _lost(cell: ResultDocument) -> Lost | None:
         return LeftOut(reason=str(cell["suspect"]))
     ran, count = ran_of(cell), int(cell["fleet"].get("count") or 1)
     return None if ran == count else Quorum(ran=ran, count=count)
+
+
+def _is_placed_once(cell: ResultDocument) -> bool:
+    """Whether too few launches tell what another place of the file system changes; existing ones keep theirs."""
+    launches = sum(each["state"] == "measured" for each in cell.get("launches") or [])
+    return is_shared(cell["storage"]) and not existing_id(cell["storage"]) and launches < MIN_LAUNCHES
 
 
 def _unsteady(steadiness: PointSteadiness | None) -> list[Risk]:

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 from matrix.terms.findings.credits import OnCredits, describe_credits
 from matrix.terms.findings.finding import Finding
-from matrix.terms.findings.replication import Shortage, describe_not_replicated
+from matrix.terms.findings.replication import MIN_LAUNCHES, Shortage, describe_not_replicated
 from matrix.terms.quantities import rough_duration, times
 
 MEDIAN = 50.0
@@ -68,6 +68,15 @@ class NotReplicated(Risk):
     @property
     def sentence(self) -> str:
         return describe_not_replicated(self.shortages)
+
+
+class LaunchedOnce(Risk):
+    """A recommendation by single launches of file systems that AWS places anew each time."""
+
+    words = (
+        f"fewer than {MIN_LAUNCHES} launches: another place of a file system, or another hour, may change more than "
+        f'the intervals say; set "launches": {MIN_LAUNCHES}'
+    )
 
 
 class NotSteady(Risk):
