@@ -17,8 +17,8 @@ MIN_REPETITIONS = 3
 NOT_REPLICATED = "not replicated"
 # Two runs with one launch each do not show the variation between hours, which often exceeds that within one run.
 LAUNCHED_ONCE = (
-    "each run was launched once: what another hour, other hosts or another zone change is in no interval, and may be "
-    f'the whole difference; set "launches": {MIN_LAUNCHES} in both'
+    "each run was launched once: what another night, other hosts or another zone change is in no interval, and may be "
+    "the whole difference; launches of one night share it, so run it on five nights and ask `matrix history`"
 )
 LEAST: dict[Unit, int] = {"instance": MIN_INSTANCES, "repetition": MIN_REPETITIONS, "launch": MIN_LAUNCHES}
 # Fields of a matrix.
