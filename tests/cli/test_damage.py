@@ -115,7 +115,7 @@ READERS = {
     ("report", "r"): (["summary.json", "plan.json", "receipt.json", "matrix.json", CELLS], "report.html"),
     ("compare", "r", "good", "--all"): (["summary.values.json"], "1 × m6i.large"),
     ("compare", "good", "r", "--all"): (["summary.values.json"], "1 × m6i.large"),
-    ("runs",): (["summary.json", "execution.json"], "good"),
+    ("runs",): (["summary.json", "execution.json", "receipt.json"], "good"),
     # The rest is only measured once nothing is damaged: what is measured again must be known before.
     ("run", "--resume", "r", "--local", "--detach"): (["plan.json", "matrix.json", CELLS], ""),
 }

@@ -69,7 +69,7 @@ def test_a_spot_cell_without_a_plan_is_not_billed_as_on_demand():
             "file_system": "f",
             "storage": {"type": "ebs", "volumeType": "gp3", "sizeGiB": 20, "iops": 3000},
         }
-        return Bill(None, None, published_prices())._hourly(
+        return Bill(None, None, published_prices())._rates(
             cell | {"fleet": {"instanceType": TYPE, "count": 1, **ways}}
         )[0]
 
