@@ -50,8 +50,8 @@ def late(lab: Laboratory) -> Iterator[Future[list[Verdict]]]:
 @pytest.mark.parametrize(
     ("session", "caller"),
     [
-        # pragma: allowlist nextline secret
         (
+            # pragma: allowlist nextline secret
             "storage-matrix-DeleteFileSystemFunctionRole-0D91MG795R3L/storage-matrix-CheckDeletedFunction-7H2KQ0PZ41XN",
             "CheckDeleted",
         ),
