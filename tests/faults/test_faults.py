@@ -50,11 +50,8 @@ def late(lab: Laboratory) -> Iterator[Future[list[Verdict]]]:
 @pytest.mark.parametrize(
     ("session", "caller"),
     [
-        (
-            # pragma: allowlist nextline secret
-            "storage-matrix-DeleteFileSystemFunctionRole-0D91MG795R3L/storage-matrix-CheckDeletedFunction-7H2KQ0PZ41XN",
-            "CheckDeleted",
-        ),
+        # pragma: allowlist nextline secret
+        ("storage-matrix-DeletionRole-0D91MG795R3L/storage-matrix-CheckDeletedFunction-7H2KQ0PZ41XN", "CheckDeleted"),
         ("storage-matrix-InstanceRole-0D91MG795R3L/i-0123456789abcdef0", "Instance"),  # pragma: allowlist secret
         ("storage-matrix-RunRole-0D91MG795R3L/local", "Run"),  # pragma: allowlist secret
     ],

@@ -48,10 +48,8 @@ def machines(definition: dict[str, Any], name: str = "the run") -> Iterator[tupl
 MACHINES = dict(machines(DEFINITION))
 STATES = {name: state for machine in MACHINES.values() for name, state in machine["States"].items()}
 # Functions that do the same kind of work with the same rights have one role.
-SHARED_ROLES = {
-    "RecordFailedFileSystem": "RecordFailedCellFunctionRole",
-    "CheckDeleted": "DeleteFileSystemFunctionRole",
-}
+SHARED_ROLES = dict.fromkeys(("RecordFailedCell", "RecordFailedFileSystem"), "RecordingRole")
+SHARED_ROLES |= dict.fromkeys(("DeleteFileSystem", "CheckDeleted"), "DeletionRole")
 # AWS's reference of managed policies, version 1, read November 2026.
 BASIC_ARN = "arn:aws:iam::aws:policy/service-role/AWSLambdaBasicExecutionRole"
 BASIC = {"Statement": [{
