@@ -14,12 +14,6 @@ from support import s3_files_actions
 from local.corrections.yaml_template import load
 
 TEMPLATE = Path(__file__).parents[2] / "template.yaml"
-# What AWSLambdaBasicExecutionRole, which SAM gives each role that it makes, allows beside the template's denials of it.
-# tests/template/test_definition.py shows that.
-LOG = {
-    "Sid": "Log", "Effect": "Allow", "Action": ["logs:CreateLogStream", "logs:PutLogEvents"],
-    "Resource": {"Fn::GetAtt": ["FunctionLogGroup", "Arn"]},
-}  # fmt: skip
 # In a decision, the resource '*' means that the request names no resource.
 UNNAMED = "*"
 
@@ -55,10 +49,7 @@ def statements() -> Iterator[tuple[str, dict[str, Any]]]:
         match resource["Type"]:
             case "AWS::IAM::Role":
                 documents = [(name, policy["PolicyDocument"]) for policy in properties["Policies"]]
-            case "AWS::Serverless::Function" if "Policies" in properties:
-                made = f"{name}Role"
-                documents = [(made, policy) for policy in properties["Policies"]] + [(made, {"Statement": [LOG]})]
-            case "AWS::IAM::Policy" if name != "OnlyOwnLogsPolicy":
+            case "AWS::IAM::Policy":
                 documents = [(_name(role), properties["PolicyDocument"]) for role in properties["Roles"]]
             case _:
                 documents = []

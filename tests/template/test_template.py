@@ -52,7 +52,8 @@ def test_what_launches_has_the_time_to_wait_for_ending_instances():
     timeouts = {
         name: (FUNCTION | resource["Properties"])["Timeout"]
         for name, resource in RESOURCES.items()
-        if resource["Type"] == "AWS::Serverless::Function" and f"{name}Role" in launching_roles
+        if resource["Type"] == "AWS::Serverless::Function"
+        and resource["Properties"]["Role"]["Fn::GetAtt"][0] in launching_roles
     }
 
     assert len(timeouts) == 4
@@ -113,7 +114,7 @@ def test_the_sweep_that_a_schedule_begins_waits_for_all_rights_that_every_stack_
         name
         for name, resource in RESOURCES.items()
         if resource["Type"] == "AWS::IAM::Policy"
-        and {"Ref": "ReapFunctionRole"} in resource["Properties"]["Roles"]
+        and {"Ref": "ReapRole"} in resource["Properties"]["Roles"]
         and "Condition" not in resource
     }
 
