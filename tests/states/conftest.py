@@ -152,6 +152,9 @@ def _make_stack() -> dict[str, str]:
     for subnet in subnets:
         ec2.modify_subnet_attribute(SubnetId=subnet, MapPublicIpOnLaunch={"Value": True})
     group = ec2.create_security_group(GroupName="fs", Description="fs", VpcId=vpc)["GroupId"]
+    # Servers of FSx talk to each other.
+    among = {"IpProtocol": "-1", "UserIdGroupPairs": [{"GroupId": group}]}
+    ec2.authorize_security_group_ingress(GroupId=group, IpPermissions=[among])
     connected = [
         ec2.create_security_group(GroupName=name, Description=name, VpcId=vpc)["GroupId"] for name in ("fleet", "peers")
     ]

@@ -103,7 +103,8 @@ def test_the_agents_zip_holds_the_agent_with_its_client_and_nothing_of_the_other
     assert names == [
         "__main__.py", "agent/__init__.py", "agent/unpack.py", "agent/workloads/__init__.py", "agent/workloads/dd.py",
         "botocore/__init__.py", "contract/__init__.py", "contract/fio_job.py", "contract/gates.py",
-        "contract/histogram.py", "contract/keys.py", "contract/retryable.py", "contract/sizes.py",
+        "contract/histogram.py", "contract/keys.py", "contract/records.py", "contract/retryable.py",
+        "contract/sizes.py",
     ]  # fmt: skip
 
 
