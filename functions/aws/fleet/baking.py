@@ -1,8 +1,8 @@
 """Bake the images of a run: each call looks at what exists, by tags, and takes the next step."""
 
-from contextlib import suppress
 from functools import partial
 
+from aws_lambda_powertools import Logger
 from botocore.exceptions import BotoCoreError, ClientError
 
 from aws.ec2 import images, instances, resources
@@ -42,8 +42,10 @@ def step(run: str) -> str:
     try:
         is_baked = [_step(plan, planned) for planned in plan["images"] if planned["bake"]]
     except Exception:
-        with suppress(BotoCoreError, ClientError, NotYet):
+        try:
             _end_builders(run)
+        except (BotoCoreError, ClientError, NotYet):
+            Logger().exception("builders are left to the sweep")
         raise
     return "baked" if all(is_baked) else "baking"
 
@@ -95,6 +97,8 @@ def _step(plan: PlanDocument, planned: PlanImage) -> bool:
 
 def _recipe(planned: PlanImage, board: Board) -> BakeRecord:
     """Return the recipe with its base image: that of the first call, also if a newer one is released meanwhile."""
+    if known := bucket.read(board.recipe, BakeRecord):
+        return known
     base = images.base_of(planned)
     recipe: BakeRecord = {
         "base_image_id": base,
