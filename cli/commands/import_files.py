@@ -1,5 +1,6 @@
 """`matrix import`: fio's JSON, tables of figures, or the published benchmarks, as runs."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -55,14 +56,28 @@ def import_files(
         raise CommandError("import needs either files or --published", advice, ExitCode.BAD_INPUT)
     given = imported_files.given(storage, instance_type, several)
     if not files:
+        _refuse_options_of_files(
+            {
+                "--storage": storage,
+                "--instance-type": instance_type,
+                "--files-are": several,
+                "--format": None if format_ in (Format.TABLE, Format.JSON) else format_,
+            }
+        )
         runs = imported_files.load_published(PUBLISHED if as_ is None else as_)
-        if as_json:
+        if options.chosen_format(format_, as_json=as_json) is Format.JSON:
             terminal.print_json({"runs": runs})
         terminal.stderr().print(f"loaded {', '.join(runs)}; look at one: matrix results {next(iter(runs))}")
     elif any(file.suffix.lower() in TABLES for file in files):
         _import_tables(files, as_, given, as_json=as_json)
     else:
         _import_fio(files, as_, given, options.chosen_format(format_, as_json=as_json))
+
+
+def _refuse_options_of_files(given: Mapping[str, object]) -> None:
+    if names := [name for name, value in given.items() if value is not None]:
+        advice = "leave it out: published figures have all that their sources tell"
+        raise CommandError(f"{', '.join(names)} tell of files, not of --published", advice, ExitCode.BAD_INPUT)
 
 
 def _import_tables(files: list[Path], as_: str | None, given: "Given", *, as_json: bool) -> None:

@@ -190,6 +190,7 @@ def test_percentiles_of_a_point_cannot_be_put_together(table):
         (("t.csv",), "needs a name"),
         (("t.csv", "a.json", "--as", "r"), "no table beside tables"),
         (("t.csv", "--published"), "either files or --published"),
+        (("--published", "--storage", "efs", "--format", "csv"), "--storage, --format tell of files"),
         (("gone.csv", "--as", "r"), "cannot be read"),
         (("t.csv", "--as", "r", "--files-are", "hosts"), "is of fio's files"),
         (("t.csv", "--as", "r", "--instance-type", "Dell R740"), "no instance type of EC2"),

@@ -98,6 +98,7 @@ ENVIRONMENTS = {
     "local": "measured on this machine's disk, not on AWS",
     "local-vm": "measured in emulated machines, not on AWS",
     "emulated": "emulated on this machine, no storage was measured",
+    "imported": "imported from files, so how it was measured is not known",
 }
 
 

@@ -50,7 +50,7 @@ def told_of(plans):
     return lambda source, **ways: [row for row in told(**ways) if row["source"] == sources()[source]["source"]]
 
 
-@pytest.mark.parametrize("environment", ["local", "local-vm", "emulated"])
+@pytest.mark.parametrize("environment", ["local", "local-vm", "emulated", "imported"])
 def test_no_local_figure_is_held_against_a_published_one(plans, environment):
     told = compared_rows(run_of(plans["ebs-fio"], environment=environment))
 
