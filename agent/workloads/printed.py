@@ -29,6 +29,14 @@ MIN_NUMBER, MAX_NUMBER = 1e-9, 1e15
 TAIL_LINES, MAX_SHOWN = 6, 160
 # float() would also take "nan", "infinity" and "1_000".
 NUMBER = re.compile(r"\s*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?\s*")
+THOUSANDS = r"[0-9]{1,3}(?:,[0-9]{3})+(?![0-9])"
+IN_THOUSANDS = re.compile(rf"\s*[+-]?{THOUSANDS}(\.[0-9]*)?([eE][+-]?[0-9]+)?\s*")
+# Numbers in a line, to see whether a group has the whole of one: 12,345.6 or 1.2e+04.
+SIGN, REST = r"(?:(?<![\w.,)\]-])-)?", r"(?:[eE][+-]?[0-9]+)?"
+WHOLE = re.compile(rf"{SIGN}(?:(?:{THOUSANDS}|[0-9]+)(?:\.[0-9]+)*|(?:\.[0-9]+)+){REST}")
+WHOLE_BETWEEN_COMMAS = re.compile(rf"{SIGN}(?:[0-9]+(?:\.[0-9]+)*|(?:\.[0-9]+)+){REST}")
+# A pattern of a CSV line names the commas beside its group, so they separate numbers there.
+SEPARATING_COMMA = re.compile(r",\(|\),")
 
 
 @dataclass(frozen=True)
@@ -74,7 +82,13 @@ def read(numbers: Sequence[Number], ended: Ended) -> dict[str, float]:
 
 def _read(number: Number, lines: Sequence[str], objects: Sequence[dict[str, Any]]) -> float:
     with _limited(number, lines):
-        text = _matched(number.pattern, lines) if number.pattern else _field(str(number.field), objects)
+        match = _match(number.pattern, lines) if number.pattern else None
+        text = match[1] if match else _field(str(number.field), objects) if number.field else None
+    if match and (whole := _cut_number(match)):
+        raise NumberMissing(
+            f"{number.name} ({number.place}) takes {_shown(text)} of {whole}: let its group take all of it, such "
+            f"as ([0-9.,e+-]+), in {_shown(match.string.strip())}"
+        )
     value = _value(text)
     if value is None or not (value == 0 or MIN_NUMBER <= value <= MAX_NUMBER):
         why = (
@@ -86,10 +100,21 @@ def _read(number: Number, lines: Sequence[str], objects: Sequence[dict[str, Any]
     return value
 
 
-def _matched(pattern: re.Pattern[str], lines: Sequence[str]) -> str | None:
+def _match(pattern: re.Pattern[str], lines: Sequence[str]) -> re.Match[str] | None:
     # A group that took no part in the match is None: that line does not have the number.
-    matches = (match[1] for line in reversed(lines) if (match := pattern.search(line)))
-    return next((text for text in matches if text is not None), None)
+    matches = (match for line in reversed(lines) if (match := pattern.search(line)))
+    return next((match for match in matches if match[1] is not None), None)
+
+
+def _cut_number(match: re.Match[str]) -> str | None:
+    """Return the number of which a match's group has only a part."""
+    begin, end = match.span(1)
+    is_of_csv = SEPARATING_COMMA.search(match.re.pattern)
+    for whole in (WHOLE_BETWEEN_COMMAS if is_of_csv else WHOLE).finditer(match.string):
+        is_touched = whole.start() < end and begin < whole.end()
+        if is_touched and (whole.start() < begin or end < whole.end()):
+            return whole[0]
+    return None
 
 
 def _field(path: str, objects: Sequence[dict[str, Any]]) -> Any:
@@ -111,6 +136,8 @@ def _inner(value: Any, steps: Sequence[str]) -> Any:
 def _value(written: Any) -> float | None:
     """Return a finite number; None for anything else, `true` and NaN included."""
     if isinstance(written, str):
+        if IN_THOUSANDS.fullmatch(written):
+            written = written.replace(",", "")
         written = float(written) if NUMBER.fullmatch(written) else None
     if isinstance(written, bool) or not isinstance(written, (int, float)):
         return None

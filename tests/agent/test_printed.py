@@ -39,6 +39,43 @@ def test_the_last_line_that_has_a_number_says_what_it_is(read, metrics, output, 
 
 
 @pytest.mark.parametrize(
+    ("pattern", "line", "value"),
+    [
+        ("rate: ([0-9.,]+)", "rate: 12,345.6 MB/s", 12_345.6),
+        ("rate: ([0-9.,e+-]+)", "rate: 1.24e+04", 12_400),
+        ("rate: ([0-9.,]+)", "rate: 1,234,567", 1_234_567),
+        ("rate: ([0-9.]+)", "rate: 12. Done", 12),
+        ("rate: ([0-9.]+)", "rate: 12, 345 done", 12),
+        ("^total,([0-9.]+)", "total,123,456", 123),
+        ("([0-9.]+),sum$", "1,234,sum", 234),
+        ("^sum ([0-9]+)", "sum 12345,678", 12_345),
+        ("([0-9.]+)ms", "v1.2 took 12.5ms", 12.5),
+        ("p99-([0-9]+)", "p99-12", 12),
+    ],
+)
+def test_a_number_is_read_as_a_whole(read, pattern, line, value):
+    assert read({"n": {"pattern": pattern}}, line) == {"n": value}
+
+
+@pytest.mark.parametrize(
+    ("pattern", "line", "whole"),
+    [
+        ("rate: ([0-9.]+)", "rate: 12,345.6 MB/s", "12,345.6"),
+        ("rate: ([0-9.]+).*MB", "rate: 12,345.6 MB/s", "12,345.6"),
+        ("rate: ([0-9.]+)", "rate: 1.24e+04", r"1.24e\+04"),
+        ("rate: ([0-9]+)", "rate: 12.5", "12.5"),
+        ("([0-9]+) MB", "rate: 12.5 MB/s", "12.5"),
+        ("([0-9.]+) MB", "rate: 12,345.6 MB/s", "12,345.6"),
+        ("rate: .?([0-9]+)", "rate: -5", "-5"),
+        ("rate: ([0-9]{2})", "rate: 1234", "1234"),
+    ],
+)
+def test_a_part_of_a_number_fails_with_the_line(read, pattern, line, whole):
+    with pytest.raises(NumberMissing, match=rf"of {whole}: .*'{line}'".replace("rate: 1.24e+04", r"rate: 1.24e\+04")):
+        read({"n": {"pattern": pattern}}, f"rate: 1\n{line}\n")
+
+
+@pytest.mark.parametrize(
     ("metrics", "output", "why"),
     [
         (TPS, "tps: 5\nall done", "is in no line of the output; the last lines were: 'tps: 5' | 'all done'"),
