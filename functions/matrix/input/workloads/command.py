@@ -51,7 +51,7 @@ class OwnMetric(InputModel):
     better: Annotated[Literal["higher", "lower"], Field(examples=["lower"])]
     """Which way is better."""
     pattern: Annotated[Pattern | None, Field(examples=["^tps = ([0-9.]+)"])] = None
-    """Regular expression (Python's) with one group, the whole number: 12,345.6 and 1.2e+04 are read, a part of one fails. Either this or jsonField."""
+    """Pattern (Python's) with one group, the whole number: a part of 12,345.6 fails. Either this or jsonField."""
     json_field: Annotated[JsonField | None, Field(examples=["write.iops"])] = None
     """Dotted path to a number in lines that are JSON objects; digits count into lists. Either this or pattern."""
 
