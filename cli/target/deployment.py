@@ -21,7 +21,7 @@ from contract import retryable
 from local.programs.liveness import is_alive
 
 DEFAULT_STACK = "storage-matrix"
-OUTPUTS = ("StateMachineArn", "BucketName", "TableName", "ReapFunctionName")
+OUTPUTS = ("StateMachineArn", "BucketName", "TableName", "ReapFunctionName", "FunctionLogGroupName")
 
 # A network may recover. The local cloud does not, and a command must report that within 5 s: a retry waits up to 1 s.
 ATTEMPTS = {"aws": 5, "local": 2}

@@ -14,6 +14,7 @@ from cli.messages.errors import FunctionFailed, UnknownRun
 from cli.target import known_runs, over_runs
 from cli.target.deployment import Deployment
 from cli.target.documents import ProgressRow, parsed
+from cli.target.workdir import local_log
 from matrix.terms.documents.result import PointMetrics
 from matrix.terms.keys import BASELINES, OPEN_RECEIPTS, baseline_key
 from matrix.terms.sentences import error_text, message_of
@@ -278,9 +279,15 @@ class Service:
         if answer.get("FunctionError"):
             raise FunctionFailed(
                 f"{name} failed: {document.get('errorType', 'error')}: {document.get('errorMessage', document)}",
-                f"see its log: `aws logs tail /aws/lambda/{name}`, then try again",
+                f"see its log: `{self._log_command(name)}`, then try again",
             )
         return document
+
+    def _log_command(self, function: str) -> str:
+        """Return the command that shows the newest lines of a function's log."""
+        if self.deployment.environment == "local":
+            return f"tail {local_log(function)}"
+        return f"aws logs tail {self.deployment.outputs['FunctionLogGroupName']} --region {self.deployment.region}"
 
     # --- clients ------------------------------------------------------------------------------------------------------
 

@@ -9,7 +9,7 @@ from typing import Any
 from typing_extensions import TypedDict
 
 from cli.target.service import Service, execution_arn
-from cli.target.workdir import workdir
+from cli.target.workdir import local_log
 from matrix.terms.printable import printable
 
 # The maximum of events in one answer of GetExecutionHistory.
@@ -86,8 +86,7 @@ class Traces(Service):
         return {"group": written["group"], "lines": [printable(line) for line in written["lines"][-LOG_LINES:]]}
 
     def _aws_lines(self, name: str, since: float, until: float) -> LogLines:
-        configured = self.deployment.client("lambda").get_function_configuration(FunctionName=name)
-        group = configured.get("LoggingConfig", {}).get("LogGroup") or f"/aws/lambda/{name}"
+        group = self.deployment.outputs["FunctionLogGroupName"]
         pages = (
             self.deployment.client("logs")
             .get_paginator("filter_log_events")
@@ -104,7 +103,7 @@ class Traces(Service):
         return {"group": group, "lines": list(islice(ours, 10 * LOG_LINES))}
 
     def _local_lines(self, name: str, since: float, until: float) -> LogLines:
-        path = workdir() / "logs" / f"{name}.log"
+        path = local_log(name)
         if "/" in name or not path.is_file() or path.is_symlink():
             return {"group": str(path), "lines": []}
         lines = path.read_text(errors="replace").splitlines()

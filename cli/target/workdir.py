@@ -25,6 +25,11 @@ def cloud_log() -> Path:
     return workdir() / "logs" / "cloud.log"
 
 
+def local_log(function: str) -> Path:
+    """Return the log file of a function of the local cloud."""
+    return workdir() / "logs" / f"{function}.log"
+
+
 def runs_folder() -> Path:
     return workdir() / "runs"
 

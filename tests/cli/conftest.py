@@ -135,7 +135,8 @@ def cloud(moto_server, workdir):
         ],
         BillingMode="PAY_PER_REQUEST",
     )
-    outputs = {"StateMachineArn": machine, "BucketName": "results", "TableName": "matrix", "ReapFunctionName": "reap"}
+    outputs = {"StateMachineArn": machine, "BucketName": "results", "TableName": "matrix", "ReapFunctionName": "reap",
+               "FunctionLogGroupName": "mine-FunctionLogGroup-1A"}  # fmt: skip
     document = {"endpoint": moto_server, "region": REGION, "pid": os.getpid(),
                 "started_ticks": started_ticks(os.getpid()), "stack": "storage-matrix",
                 "access_key": "LOCAL", "secret_key": "local"}  # pragma: allowlist secret  # fmt: skip

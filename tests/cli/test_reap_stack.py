@@ -1,12 +1,16 @@
 """Reaping by hand, and commands over a stack that CloudFormation describes."""
 
+import json
+from io import BytesIO
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from support.cli_documents import plan_document, rows, summary_document
 
 from cli.follow import running
 from cli.follow.interruption import Retry
+from cli.messages.errors import FunctionFailed
 from cli.target.deployment import Deployment
 from cli.target.place import Place
 from cli.target.service import Service
@@ -69,6 +73,22 @@ def test_reap_is_red_only_if_something_remains_and_says_how_to_go_on(
     assert ("would be deleted" in said.stdout) == ("--dry-run" in arguments)
     assert advice in " ".join(said.stderr.split())
     assert bool(advice) == ("remain" in said.output)
+
+
+@pytest.mark.parametrize(
+    ("environment", "log"),
+    [("aws", "aws logs tail mine-FunctionLogGroup-1A --region eu-central-1"), ("local", "logs/mine-reap.log")],
+)
+def test_a_failed_reap_names_the_log_that_exists(environment, log, monkeypatch):
+    failed = {"FunctionError": "Unhandled", "Payload": BytesIO(json.dumps({"errorMessage": "no"}).encode())}
+    monkeypatch.setattr(Deployment, "client", lambda *_, **__: SimpleNamespace(invoke=lambda **_: failed))
+    outputs = {"ReapFunctionName": "mine-reap", "FunctionLogGroupName": "mine-FunctionLogGroup-1A"}
+    service = Service(Deployment(environment, "mine", "eu-central-1", None, outputs=outputs))
+
+    with pytest.raises(FunctionFailed) as failure:
+        service.reap("r")
+
+    assert log in failure.value.advice
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""What a function wrote in a span of time: from the local cloud's files, or from the log group that it is set to."""
+"""What a function wrote in a span of time: from the local cloud's files, or from the log group of all functions."""
 
 import json
 from datetime import UTC, datetime
@@ -34,7 +34,7 @@ def test_locally_the_lines_of_that_time_are_read_without_control_characters(work
     assert traces.log_lines("arn:aws:lambda:x:1:function:../../etc/passwd", AT, AT + 3)["lines"] == []
 
 
-def test_on_aws_the_group_is_the_one_that_the_function_is_set_to():
+def test_on_aws_the_group_is_the_one_of_all_functions_of_the_stack():
     asked = []
 
     def filtered(**query):
@@ -46,10 +46,10 @@ def test_on_aws_the_group_is_the_one_that_the_function_is_set_to():
         ]
 
     clients = {
-        "lambda": SimpleNamespace(get_function_configuration=lambda **_: {"LoggingConfig": {"LogGroup": "own"}}),
         "logs": SimpleNamespace(get_paginator=lambda name: SimpleNamespace(paginate=filtered)),
     }
-    traces = Traces(SimpleNamespace(environment="aws", client=clients.get))
+    outputs = {"FunctionLogGroupName": "own"}
+    traces = Traces(SimpleNamespace(environment="aws", client=clients.get, outputs=outputs))
 
     assert traces.log_lines(FUNCTION, AT, AT + 3) == {"group": "own", "lines": ["first", "second"]}
     assert asked[0]["logGroupName"] == "own"
