@@ -1,11 +1,13 @@
 """Plan matrix: refuse an invalid matrix with all its problems, else plan the cells and their cost."""
 
+from functools import partial
 from typing import Any
 
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from aws.account import egress, quotas
 from aws.account import prices as price_list
+from aws.account import quotas
+from aws.account.egress import ways_out
 from aws.account.own_image import OwnImage
 from aws.records import agent_package, bucket, table
 from aws.run import resume, scheduled
@@ -19,7 +21,7 @@ from aws.storages import clouds
 from matrix.check.read import check_matrix, check_run_name
 from matrix.check.tags import inherited, inherited_problems
 from matrix.input.emulation import environment_of
-from matrix.plan import agreement, placing
+from matrix.plan import agreement, egress, placing
 from matrix.plan.document import warning_of
 from matrix.plan.planning import plan
 from matrix.terms.documents.plan import PlanDocument
@@ -72,7 +74,12 @@ def _plan(event: dict[str, Any]) -> dict[str, Any]:
     earlier = resume.earlier(matrix.resume, name, event["execution_arn"]) if matrix.resume else None
     region = environment().region
     prices = price_list.book(matrix, region).with_spot(price_list.spot_prices_of(matrix))
-    planned = plan(checked, region=region, prices=prices, earlier=earlier, run=run)
+    draw = partial(plan, checked, region=region, prices=prices, earlier=earlier, run=run)
+    planned, (ways, unasked) = draw(), ways_out()
+    if passed := egress.tolls(ways, planned.to_document(), matrix):
+        without, planned = planned, draw(tolls={service: toll.price for service, toll in passed.items() if toll.price})
+        more = planned.cost - without.cost
+        here += egress.toll_warnings(ways, planned.to_document(), matrix, region, passed, more)
     created_at = now()
     document = planned.to_document() | {
         "run": run,
@@ -90,7 +97,7 @@ def _plan(event: dict[str, Any]) -> dict[str, Any]:
     if matrix.compare_with:
         document["compare_with"] = matrix.compare_with
     image.write_into(document)
-    here += egress.problems(document, matrix)
+    here += [*unasked, *(egress.problems(ways, document, matrix, region) if ways else [])]
     if fatal := [problem for problem in here if not problem.is_warning]:
         raise InvalidMatrix(fatal)
     document["warnings"] += map(warning_of, here)

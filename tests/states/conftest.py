@@ -225,7 +225,7 @@ def planned(stack: dict[str, str], context: Context, monkeypatch: pytest.MonkeyP
     """
     with monkeypatch.context() as unasked:
         unasked.setattr(plan_matrix.quotas, "check", lambda *_: [])
-        unasked.setattr(plan_matrix.egress, "problems", lambda *_: [])
+        unasked.setattr(plan_matrix, "ways_out", lambda: ([], []))
         plan_matrix.handler(load_event("plan_matrix"), context)
     return plans.plan_of(RUN)
 

@@ -8,11 +8,12 @@ import zipfile
 import boto3
 import pytest
 from support.function_events import RUN, event_of, load_event, plan_run, problems_of_run
+from support.matrices import FLEET, READ
 from support.refusals import refusing
 
 import plan_matrix
 from aws.account import prices
-from aws.records import agent_package
+from aws.records import agent_package, bucket
 from matrix.plan import agreement
 from matrix.terms.errors import NotGranted, PlanDiffers
 from matrix.terms.problems import InvalidMatrix
@@ -58,6 +59,31 @@ def test_a_denial_while_planning_is_one_that_is_tried_again_and_says_what_was_de
 
     with pytest.raises(NotGranted, match=r"PutObject.*no identity-based policy.*`matrix verify`"):
         plan_matrix.handler(load_event("plan_matrix"), context)
+
+
+def test_bytes_of_s3_that_pass_a_nat_gateway_are_warned_of_and_count_against_the_budget(stack, context):
+    ec2, s3 = (
+        boto3.client("ec2"),
+        {"storage": [{"type": "s3"}], "workload": [READ | {"requestSize": "16MiB"}], "fleet": [FLEET]},
+    )
+    before = plan_run(context, **s3)["totals"]["cost_usd"]["expected"]
+    subnet = stack["SUBNET_IDS"].split(",")[0]
+    nat = ec2.create_nat_gateway(SubnetId=subnet, ConnectivityType="private")["NatGateway"]["NatGatewayId"]
+    [vpc] = {each["VpcId"] for each in ec2.describe_subnets(SubnetIds=[subnet])["Subnets"]}
+    [table] = ec2.describe_route_tables(Filters=[{"Name": "vpc-id", "Values": [vpc]}])["RouteTables"]
+    ec2.delete_route(RouteTableId=table["RouteTableId"], DestinationCidrBlock="0.0.0.0/0")
+    ec2.create_route(RouteTableId=table["RouteTableId"], DestinationCidrBlock="0.0.0.0/0", NatGatewayId=nat)
+
+    answer = plan_matrix.handler(event_of(**s3, budgetUsd=before + 0.01), context)
+
+    plan = bucket.get(f"runs/{RUN}/plan.json")
+    [warning] = [each for each in plan["warnings"] if each["path"] == "SubnetIds"]
+    assert nat in warning["message"]
+    more = plan["totals"]["cost_usd"]["expected"] - before
+    assert f"{more:.2f} USD" in warning["message"]
+    # One instance writes 2 GiB and reads them in each of two repetitions.
+    assert more == pytest.approx(6 * 0.045, abs=0.001)
+    assert not answer["within_budget"]
 
 
 @pytest.mark.parametrize("cidr", ["10.0.0.0/16", ""])

@@ -11,8 +11,11 @@ from typing import Any
 
 from matrix.input.matrix import Matrix
 from matrix.plan import placing
+from matrix.price.book import Cost
+from matrix.storages.directory_buckets import OBJECT_SERVICE
 from matrix.terms.documents.plan import PlanDocument
 from matrix.terms.problems import Problem, Problems
+from matrix.terms.sentences import MAX_NAMED, first_of
 
 ANYWHERE = "0.0.0.0/0"
 PATH = "SubnetIds"
@@ -36,13 +39,29 @@ class WayOut:
     subnet: str
     vpc: str = ""
     route_table: str = ""
-    has_internet: bool = False
+    internet: str = ""
+    """Target of its route to the internet, such as `igw-1` or `nat-1`. Empty: it has none that instances can use."""
     gateways: frozenset[str] = field(default_factory=frozenset)
     """Services with a gateway endpoint in its route table, such as `s3`."""
     endpoints: frozenset[str] = field(default_factory=frozenset)
     """Services with an interface endpoint and private DNS in its VPC, such as `sts`."""
     leads_elsewhere: bool = False
     """Whether a route leads to another network, which may have endpoints or a proxy."""
+
+    @property
+    def has_internet(self) -> bool:
+        return bool(self.internet)
+
+    def toll(self, service: str) -> "Toll | None":
+        """Return what bytes to a service of S3 pass in this subnet; None if they go there directly, or not at all.
+
+        Private DNS leads to an interface endpoint even if the route table has a gateway endpoint.
+        """
+        if service in self.endpoints:
+            return Toll("an interface endpoint", "interface_endpoint_gib")
+        if service in self.gateways or not self.internet or self.internet.startswith("igw-"):
+            return None
+        return Toll(self.internet, "nat_gateway_gib" if self.internet.startswith("nat-") else None)
 
     def reaches(self, service: str) -> bool | None:
         """Return whether instances reach an API of the region; None if that depends on a route to another network."""
@@ -62,6 +81,16 @@ class WayOut:
     def reaches_internet(self) -> bool | None:
         """Return whether registries and repositories on the internet are reached."""
         return self.has_internet or (None if self.leads_elsewhere else False)
+
+
+@dataclass(frozen=True)
+class Toll:
+    """What bytes pass on their way to a service, where a gateway endpoint would take them there for nothing."""
+
+    passes: str
+    """A NAT gateway, another target of a route, or an interface endpoint."""
+    price: str | None
+    """The name of its price for each GiB; None if that is not known here, as that of a transit gateway."""
 
 
 def of_subnets(ec2: Any, names: Sequence[str], region: str) -> list[WayOut]:
@@ -112,7 +141,7 @@ def read(
                 subnet["SubnetId"],
                 subnet["VpcId"],
                 str(table.get("RouteTableId", "")),
-                any(_is_internet(route, is_public=is_public) for route in routes),
+                next((_target(route) for route in routes if _is_internet(route, is_public=is_public)), ""),
                 frozenset(gateways),
                 frozenset(private),
                 # Without a route table nothing is known about the subnet.
@@ -173,6 +202,33 @@ def used(ways: Sequence[WayOut], plan: PlanDocument) -> list[WayOut]:
     return [way for number, way in enumerate(ways) if number in numbers]
 
 
+def tolls(ways: Sequence[WayOut], plan: PlanDocument, matrix: Matrix) -> dict[str, Toll]:
+    """Return what bytes of the storages pass on their way to a service of S3, by the service.
+
+    Where only some subnets lack the gateway endpoint, the plan counts as if all lacked it.
+    """
+    services = {storage.gateway_service for _, storage in matrix.located("storage")} - {""}
+    return {service: toll for way in used(ways, plan) for service in services if (toll := way.toll(service))}
+
+
+def toll_warnings(
+    ways: Sequence[WayOut], plan: PlanDocument, matrix: Matrix, region: str, passed: Mapping[str, Toll], more: Cost
+) -> Problems:
+    """Yield a warning for each service of S3 whose bytes pass something else; they cost `more` in all."""
+    for service, toll in passed.items():
+        subnets = [way for way in used(ways, plan) if way.toll(service)]
+        paths = [path for path, storage in matrix.located("storage") if storage.gateway_service == service]
+        asks = f"asks {more.expected:.2f} USD for them, up to {more.high:.2f}" if toll.price else "may ask for each GiB"
+        rule = (
+            f"lead the bytes of {first_of(paths, MAX_NAMED)} to {service} through {toll.passes}, which {asks}, and"
+            " which is measured in place of S3 where it is slower"
+        )
+        fix = f"a gateway endpoint costs nothing: {creation_of(service, subnets[0], region, is_gateway=True)}"
+        if service in subnets[0].endpoints:
+            fix += ", and set PrivateDnsOnlyForInboundResolverEndpoint of the interface endpoint"
+        yield Problem(PATH, [way.subnet for way in subnets], rule, fix, is_warning=True)
+
+
 def problems(ways: Sequence[WayOut], plan: PlanDocument, matrix: Matrix, region: str) -> Problems:
     """Yield parts of a plan that cannot work in the subnets, each with the missing endpoint or image."""
     subnets = used(ways, plan)
@@ -199,7 +255,8 @@ def service_problems(subnets: Sequence[WayOut], region: str) -> Problems:
 def _of_storages(subnets: Sequence[WayOut], matrix: Matrix, region: str) -> Problems:
     """Yield the storages that need an endpoint of their service, if subnets lack it."""
     for path, storage in matrix.located("storage"):
-        if service := storage.gateway_service:
+        # All instances call S3, and subnets that do not reach it are refused for that.
+        if (service := storage.gateway_service) and service != OBJECT_SERVICE:
             rule = f"is reached by an endpoint of its own, {service}, to which subnets have no way"
             fix = partial(creation_of, service, region=region, is_gateway=True)
             yield from _problems(subnets, partial(WayOut.reaches, service=service), rule, fix, path=path)

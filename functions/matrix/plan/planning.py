@@ -64,16 +64,18 @@ def plan(
     prices: PriceBook | None = None,
     earlier: Mapping[str, Earlier] | None = None,
     run: str = "",
+    tolls: Mapping[str, str] | None = None,
 ) -> Plan:
     """Return the plan of a matrix in `region` for the run of this name. The same matrix and seed give the same plan.
 
     `earlier` has the cells of the resumed run by `fingerprint`. Cells that were measured stay in the plan with their
-    ids and in their order, but take no time and cost nothing.
+    ids and in their order, but take no time and cost nothing. `tolls` has the price, by its name in the book, of each
+    GiB between instances and a service of S3 (`gateway_service`).
     """
     matrix = checked.matrix
     book = (prices or published_prices()).for_region(region)
     seed = derived_seed(matrix, run) if matrix.seed is None else matrix.seed
-    planner = Planner(checked, book, seed, earlier or {})
+    planner = Planner(checked, book, seed, earlier or {}, tolls or {})
     cells: list[PlannedCell] = []
     file_systems: list[PlannedFileSystem] = []
     for launch, group in file_systems_in_order(checked.cells, matrix.launches, seed, is_random=planner.is_random):
@@ -142,7 +144,7 @@ class CellGroupCost:
     poll_s: int
     instance_s: Amount  # how long each instance exists
     orchestration: Cost  # Step Functions, Lambda and S3
-    cross_zone: Cost
+    transit: Cost
     volumes: Cost
     volume_hours_usd: tuple[float, float]  # one measured volume, one work volume
     file_system: Cost  # while the cell runs
@@ -153,8 +155,12 @@ class CellGroupCost:
 class Planner:
     """Plans the cells of one matrix. What several cells share is computed once."""
 
-    def __init__(self, checked: CheckedMatrix, book: PriceBook, seed: int, earlier: Mapping[str, Earlier]) -> None:
-        """`earlier` has the cells of the resumed run by `fingerprint`."""
+    def __init__(
+        self, checked: CheckedMatrix, book: PriceBook, seed: int, earlier: Mapping[str, Earlier],
+        tolls: Mapping[str, str],
+    ) -> None:  # fmt: skip
+        """`earlier` has the cells of the resumed run by `fingerprint`, `tolls` prices by the service of S3."""
+        self.tolls = tolls
         self.matrix, self.cells, self.book, self.seed, self.earlier = checked.matrix, checked.cells, book, seed, earlier
         self.image = self.matrix.image or Image()
         self.is_random = self.matrix.order == "random"
@@ -308,7 +314,7 @@ class Planner:
             orchestration=orchestration_cost(
                 book, poll_turns=polls, steps=time.steps, instances=fleet.count, each_s=instance_s
             ),
-            cross_zone=self._cross_zone_cost(cell, work.use),
+            transit=self._cross_zone_cost(cell, work.use) + self._toll_cost(storage, work.use),
             volumes=volumes_cost(book, storage, fleet.count * storage.volumes, instance_s),
             volume_hours_usd=volume_hours(book, storage, cell.workload.work_volume(storage)),
             file_system=file_system_cost(book, storage, use._replace(seconds=cell_s)),
@@ -324,6 +330,11 @@ class Planner:
         gib = guessed((use.read_bytes.expected + use.written_bytes.expected) / 2**30)
         crossed_gib = Amount(gib.low * share.low, gib.expected * share.expected, gib.high * share.high)
         return self.book.price("between_zones_gib").of(crossed_gib)
+
+    def _toll_cost(self, storage: Storage, use: Usage) -> Cost:
+        """Return the cost of what bytes to S3 pass on their way."""
+        toll = self.tolls.get(storage.gateway_service)
+        return self.book.price(toll).of(storage.gateway_bytes(use).times(1 / 2**30)) if toll else Cost()
 
     def _plan_cell(
         self, cell: Combination, time: Work, launch: int, group: CellGroupCost, earlier: Earlier
@@ -350,11 +361,11 @@ class Planner:
             ready_within_s=time.ready_within_s,
             deadline_s=math.ceil(time.deadline_s),
             poll_s=group.poll_s,
-            cost=machines + (group.orchestration + group.cross_zone) + group.volumes,
+            cost=machines + (group.orchestration + group.transit) + group.volumes,
             rates=machine_rates(self.book, fleet.instance_type, group.volume_hours_usd, is_spot=fleet.spot),
             work_volume=work_volume,
             shared_cost=group.file_system,
-            metered_cost=group.orchestration + group.by_use + group.cross_zone,
+            metered_cost=group.orchestration + group.by_use + group.transit,
             launch=launch if is_relaunched else None,
             joined=cell_id(storage_id, workload_id, fleet.slug) if is_relaunched else None,
             attempts=earlier.attempts,

@@ -64,6 +64,10 @@ class Cost:
         """Return the sum of two costs."""
         return Cost(self.low + other.low, self.expected + other.expected, self.high + other.high)
 
+    def __sub__(self, other: "Cost") -> "Cost":
+        """Return by how much a cost is higher than another one."""
+        return Cost(self.low - other.low, self.expected - other.expected, self.high - other.high)
+
     def to_document(self) -> CostRange:
         """Return the cost as JSON, in hundredths of a cent."""
         return {"low": round(self.low, 4), "expected": round(self.expected, 4), "high": round(self.high, 4)}

@@ -376,8 +376,12 @@ class Storage(InputModel):
 
     @property
     def gateway_service(self) -> str:
-        """Service whose gateway endpoint subnets without internet need to reach it. Empty: none."""
+        """Service whose gateway endpoint takes its bytes past NAT gateways: `s3` or `s3express`. Empty: none."""
         return ""
+
+    def gateway_bytes(self, usage: Usage) -> Amount:
+        """Return the bytes between instances and `gateway_service`."""
+        return usage.read_bytes.and_also(usage.written_bytes)
 
     @property
     def is_free_between_zones(self) -> bool:

@@ -15,6 +15,8 @@ ZONES: Mapping[str, tuple[str, ...]] = {
 # The end of names of directory buckets; no other bucket's name ends so (S3 user guide, directory bucket naming rules).
 ENDING = "--x-s3"
 GATEWAY_SERVICE = "s3express"
+# The service of general purpose buckets.
+OBJECT_SERVICE = "s3"
 # Seconds of a write and a read in a directory bucket: AWS says "single-digit milliseconds", so this is the middle.
 REQUEST_S = 0.005
 # Writes per second of a directory bucket; it allows twice as many reads (S3 user guide, performance).

@@ -11,7 +11,7 @@ from pydantic import Field
 
 from matrix.fields.types import BucketName, ObjectPrefix, Rule, Size
 from matrix.storages.base import BEYOND_ANY_FLEET_BYTES_PER_S, Ability, CeilingWords, Storage, Traits, Words
-from matrix.storages.directory_buckets import GATEWAY_SERVICE, WRITES_PER_S, ZONES, is_directory_bucket
+from matrix.storages.directory_buckets import GATEWAY_SERVICE, OBJECT_SERVICE, WRITES_PER_S, ZONES, is_directory_bucket
 from matrix.storages.metrics import StorageMetrics
 from matrix.terms.charges import Amount, Charge, Usage
 from matrix.terms.documents.parts import StorageFields
@@ -139,8 +139,8 @@ class MountpointStorage(Storage):
 
     @property
     def gateway_service(self) -> str:
-        """The gateway service of directory buckets; general purpose ones use the agent's route to S3."""
-        return GATEWAY_SERVICE if self._is_express else ""
+        """The gateway service of its kind of bucket."""
+        return GATEWAY_SERVICE if self._is_express else OBJECT_SERVICE
 
     @property
     def bandwidth_bytes_per_s(self) -> float:

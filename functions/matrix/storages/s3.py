@@ -7,7 +7,7 @@ from pydantic import Field
 
 from matrix.fields.types import BucketName, ObjectPrefix, Rule
 from matrix.storages.base import BEYOND_ANY_FLEET_BYTES_PER_S, CeilingWords, Storage, Traits, Words
-from matrix.storages.directory_buckets import is_directory_bucket
+from matrix.storages.directory_buckets import OBJECT_SERVICE, is_directory_bucket
 from matrix.storages.metrics import StorageMetrics
 from matrix.terms.charges import Charge, Usage
 from matrix.terms.documents.parts import StorageFields
@@ -85,6 +85,10 @@ class S3Storage(Storage):
             return None
         rule = "has no package of the Common Runtime (python3-awscrt), which client crt needs"
         return rule, "write al2023, or client boto3"
+
+    @property
+    def gateway_service(self) -> str:
+        return OBJECT_SERVICE
 
     @property
     def bandwidth_bytes_per_s(self) -> float:

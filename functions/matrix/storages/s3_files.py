@@ -7,6 +7,7 @@ from pydantic import Field, StringConstraints
 
 from matrix.fields.types import SizeOrNone
 from matrix.storages.base import FILE_SYSTEM_ID, BlockTimes, CeilingWords, Storage, Traits, Words
+from matrix.storages.directory_buckets import OBJECT_SERVICE
 from matrix.storages.metrics import MINUTE_S, ClientCap, StorageMetrics, metrics_table
 from matrix.terms.charges import METERED_DATA_BYTES, METERED_METADATA_BYTES, Amount, Charge, Usage
 from matrix.terms.documents.parts import StorageFields
@@ -155,6 +156,15 @@ class S3FilesStorage(Storage):
 
         looked_up = counted.get("nfs_other_operations", 0.0) * METERED_METADATA_BYTES
         return metered("read") + looked_up, metered("write")
+
+    @property
+    def gateway_service(self) -> str:
+        """S3, from which instances read large data directly."""
+        return OBJECT_SERVICE if self.direct_reads else ""
+
+    def gateway_bytes(self, usage: Usage) -> Amount:
+        """Return the bytes of reads; small ones may come from the file system."""
+        return usage.read_bytes._replace(low=0.0)
 
     def refused_by_image(self, os: str) -> tuple[str, str] | None:
         """Return that Ubuntu 22.04 cannot build the mount helper."""

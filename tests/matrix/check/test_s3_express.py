@@ -72,4 +72,4 @@ def test_its_fleet_is_in_its_zone_and_needs_its_own_gateway():
 
     assert placing.resolved(None, EXPRESS) == "same-az"
     assert express.gateway_service == mounted.gateway_service == "s3express"
-    assert by_s3.gateway_service == ""
+    assert by_s3.gateway_service == "s3"

@@ -4,10 +4,11 @@ import re
 from pathlib import Path
 
 import pytest
-from support.matrices import DD, EFS, FIO, READ, YOCTO, matrix
+from support.matrices import DD, EFS, FIO, READ, S3, YOCTO, matrix
 
 from matrix.plan import egress
 from matrix.plan.planning import plan
+from matrix.price.book import Cost
 
 ROOT = Path(__file__).parents[3]
 REGION = "eu-west-1"
@@ -100,6 +101,70 @@ def test_a_directory_bucket_needs_a_gateway_endpoint_of_its_own():
     assert "--service-name com.amazonaws.eu-west-1.s3express --route-table-ids rtb-1" in problem.fix
     assert problems(ways(endpoints=[*CLOSED, own]), **express) == []
     assert problems(ways(ANYWHERE | {"NatGatewayId": "nat-1"}), **express) == []
+
+
+NAT = ANYWHERE | {"NatGatewayId": "nat-1"}
+BY_ENDPOINT = STS | {"ServiceName": "com.amazonaws.eu-west-1.s3"}
+
+
+@pytest.mark.parametrize(
+    ("routes", "is_public", "endpoints", "passed"),
+    [
+        ([NAT], False, [], ("nat-1", "nat_gateway_gib")),
+        ([NAT], True, [], ("nat-1", "nat_gateway_gib")),  # a public address is of no use there
+        ([NAT], False, [GATEWAY], None),
+        ([NAT], False, [GATEWAY | {"RouteTableIds": ["rtb-9"]}], ("nat-1", "nat_gateway_gib")),
+        ([NAT], False, [GATEWAY | {"State": "deleting"}], ("nat-1", "nat_gateway_gib")),
+        ([NAT | {"State": "blackhole"}], False, [GATEWAY], None),
+        ([ANYWHERE | {"GatewayId": "igw-1"}], True, [], None),
+        ([ANYWHERE | {"TransitGatewayId": "tgw-1"}], False, [], ("tgw-1", None)),
+        ([ANYWHERE | {"NetworkInterfaceId": "eni-1"}], False, [], ("eni-1", None)),
+        # Its private DNS goes before the routes.
+        ([NAT], False, [GATEWAY, BY_ENDPOINT], ("an interface endpoint", "interface_endpoint_gib")),
+        ([NAT], False, [GATEWAY, BY_ENDPOINT | {"PrivateDnsEnabled": False}], None),
+        ([], False, [BY_ENDPOINT], ("an interface endpoint", "interface_endpoint_gib")),
+        ([], False, [GATEWAY], None),
+    ],
+)
+def test_bytes_to_s3_pass_a_nat_gateway_unless_a_gateway_endpoint_takes_them(routes, is_public, endpoints, passed):
+    subnets = [subnet | {"MapPublicIpOnLaunch": is_public} for subnet in SUBNETS]
+    checked = matrix(storage=[S3], workload=[READ])
+
+    found = egress.tolls(
+        ways(*routes, endpoints=endpoints, subnets=subnets), plan(checked).to_document(), checked.matrix
+    )
+
+    assert {service: (toll.passes, toll.price) for service, toll in found.items()} == ({"s3": passed} if passed else {})
+
+
+@pytest.mark.parametrize(
+    ("storage", "service"),
+    [
+        (S3, "s3"),
+        ({"type": "mountpoint"}, "s3"),
+        ({"type": "mountpoint", "storageClass": "EXPRESS_ONEZONE"}, "s3express"),
+        ({"type": "s3-express"}, "s3express"),
+        ({"type": "s3-files"}, "s3"),
+        ({"type": "s3-files", "directReads": False}, None),
+        (EFS, None),
+        ({"type": "ebs", "volumeType": "gp3", "sizeGiB": 10}, None),
+    ],
+)
+def test_each_storage_whose_bytes_come_from_s3_has_its_gateway_endpoint_named(storage, service):
+    checked = matrix(storage=[storage], workload=[READ])
+    drawn, network = plan(checked), ways(NAT)
+
+    passed = egress.tolls(network, drawn.to_document(), checked.matrix)
+    found = list(
+        egress.toll_warnings(network, drawn.to_document(), checked.matrix, REGION, passed, Cost(1.0, 46.0, 92.0))
+    )
+
+    assert [*passed] == ([service] if service else [])
+    assert [problem.is_warning for problem in found] == [True] * len(passed)
+    for problem in found:
+        assert "46.00 USD" in problem.rule
+        assert "storage[0]" in problem.rule
+        assert f"--service-name com.amazonaws.eu-west-1.{service} --route-table-ids rtb-1" in problem.fix
 
 
 @pytest.mark.parametrize(

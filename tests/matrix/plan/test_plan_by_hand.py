@@ -17,7 +17,7 @@ BOOK = published_prices()
 
 
 def planner(checked):
-    return Planner(checked, BOOK, seed=0, earlier={})
+    return Planner(checked, BOOK, seed=0, earlier={}, tolls={})
 
 
 def test_instance_hours_are_those_of_all_instances_of_all_cells():

@@ -262,6 +262,26 @@ def test_bytes_that_pass_between_zones_are_in_the_plan(storage, placement, gib_a
     assert costs[0].cost.expected - costs[1].cost.expected == pytest.approx(placed - together, abs=1e-9)
 
 
+@pytest.mark.parametrize(
+    ("kind", "gib"),
+    # Four instances write 1 GiB each once, and read it twice. S3 Files takes what is written at its mount target.
+    [("s3", 12.0), ("s3-express", 12.0), ("mountpoint", 12.0), ("s3-files", 8.0)],
+)
+def test_bytes_that_a_nat_gateway_forwards_are_in_the_plan_and_its_reserve(kind, gib):
+    work = {"type": "read", "requestSize": "1MiB", "requests": 1024, "data": "own"}
+    checked = matrix(storage=[{"type": kind}], workload=[work], fleet=[FLEET | {"count": 4}], repetitions=2)
+    service = checked.cells[0].storage.gateway_service
+
+    without, through = plan(checked), plan(checked, tolls={service: "nat_gateway_gib"})
+
+    [before], [after] = without.cells, through.cells
+    more = through.cost - without.cost
+    assert more.expected == pytest.approx(0.045 * gib)
+    assert more.expected == pytest.approx(after.metered_cost.expected - before.metered_cost.expected)
+    assert after.reserve_usd - before.reserve_usd == pytest.approx(more.high)
+    assert plan(checked, tolls={"another": "nat_gateway_gib"}).cost == without.cost
+
+
 def test_several_file_systems_cost_and_carry_so_many_times_one_and_each_has_its_cache_filled():
     work = BUILD | {"populate": "fetch", "expectedSeconds": 60}
     one, two = (
