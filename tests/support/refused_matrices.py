@@ -146,9 +146,11 @@ STORAGES = [
     (FSX | {"throughputCapacityMBps": 300}, "throughputCapacityMBps", "throughput-is-offered"),  # 256 is nearest
     (FSX | {"throughputCapacityMBps": 320}, "throughputCapacityMBps", "throughput-is-offered"),  # others have it
     (MULTI_AZ, "throughputCapacityMBps", "throughput-is-offered"),  # 4,096 is SINGLE_AZ_1's
-    (FSX | {"storageCapacityGiB": 10}, "storageCapacityGiB", "capacity-is-offered"),
+    (FSX | {"storageCapacityGiB": 10, "iops": None}, "storageCapacityGiB", "capacity-is-offered"),
     (FSX | {"iops": 3071}, "iops", "iops-are-offered"),  # 3 * 1,024
-    (FSX | {"iops": 400_001}, "iops", "iops-are-offered"),
+    (FSX | {"iops": 160_001}, "iops", "iops-are-offered"),  # SINGLE_AZ_1
+    (MULTI_AZ | {"throughputCapacityMBps": 10_240, "iops": 400_001}, "iops", "iops-are-offered"),
+    (FSX | {"storageCapacityGiB": 100, "iops": 100_001}, "iops", "iops-are-offered"),  # 1,000 / GiB
     (FSX | {"recordSizeKiB": 100}, "recordSizeKiB", "record-size-is-offered"),
     (TIERED | {"deploymentType": "SINGLE_AZ_2"}, "deploymentType", "storage-type-has-its-fields"),
     (TIERED | {"storageCapacityGiB": 1024}, "storageCapacityGiB", "storage-type-has-its-fields"),
@@ -874,7 +876,7 @@ WARNED: list[Row] = [
         "throughput-is-offered",
         storage=FSX | {"deploymentType": "SINGLE_AZ_HA_1", "throughputCapacityMBps": 64},
     ),
-    row("storage[0].iops", "iops-are-offered", storage=FSX | {"iops": 200_000}),
+    row("storage[0].iops", "iops-are-offered", storage=FSX | {"throughputCapacityMBps": 512, "iops": 40_001}),
     row(
         "storage[0].provisionedThroughputMiBps",
         "provisioned-is-offered",

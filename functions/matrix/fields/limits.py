@@ -110,9 +110,14 @@ FSX_THROUGHPUT_LISTED = frozenset({"SINGLE_AZ_1", "SINGLE_AZ_2", "MULTI_AZ_1"})
 # The model has 64 MB/s as the minimum; according to a report HA starts at 128.
 FSX_HA_1_LEAST_MBPS = Limit(128, "MB/s", "report", is_firm=False)
 FSX_IOPS_PER_GIB = Limit(3, "IOPS/GiB", "model, DiskIopsConfiguration")
-# The model gives 200,000 per HA pair, reports between 160,000 and 400,000 by type; above the highest it is firm.
-FSX_IOPS_USUAL = Limit(160_000, "IOPS", "report", is_firm=False)
-MAX_FSX_IOPS = Limit(400_000, "IOPS", "FSx guide, performance: the highest of all deployment types")
+FSX_MOST_IOPS_PER_GIB = Limit(1_000, "IOPS/GiB", "FSx guide, SSD IOPS and performance")
+# The regions with fewer (FSx guide, the note there).
+FSX_FEW_IOPS_PER_GIB = Limit(50, "IOPS/GiB", "FSx guide, SSD IOPS and performance, note")
+FSX_FEW_IOPS_REGIONS = frozenset({
+    "af-south-1", "ap-east-1", "ap-northeast-2", "ap-northeast-3", "ap-south-1", "ap-south-2", "ap-southeast-3",
+    "ca-central-1", "eu-north-1", "eu-south-1", "eu-west-2", "eu-west-3", "il-central-1", "me-central-1", "me-south-1",
+    "sa-east-1",
+})  # fmt: skip
 FSX_RECORD_KIB = (4, 8, 16, 32, 64, 128, 256, 512, 1_024)
 # By throughput capacity in MB/s: GB of the server's cache, in memory and (Single-AZ 2) on NVMe, burst MB/s of its
 # disks, burst and baseline MB/s of its network. The baseline of its disks is the capacity. Source: FSx guide, SSD
@@ -144,10 +149,13 @@ FSX_SERVERS = {
     },
 }  # fmt: skip
 
-# Intelligent-Tiering: IOPS of its disks for each MB/s, burst IOPS, and the share of its capacity for writes (FSx guide,
-# Intelligent-Tiering).
-FSX_TIERING_IOPS_PER_MBPS = Limit(39.0625, "IOPS per MB/s", "FSx guide, Intelligent-Tiering: 6,250 for 160")
-FSX_TIERING_BURST_IOPS = Limit(100_000, "IOPS", "FSx guide, Intelligent-Tiering")
+# Disk IOPS of the same servers, of both storage classes: always for each MB/s (2,500 at 64, 6,250 at 160), and in a
+# burst, which larger servers than 512 or 1,280 MB/s have always.
+FSX_SERVER_IOPS_PER_MBPS = Limit(39.0625, "IOPS per MB/s", "FSx guide, data access from disk")
+FSX_SERVER_BURST_IOPS = {"first": 40_000, "second": 100_000, "tiering": 100_000, "multi-az": 100_000}
+# Of 10,240 MB/s a Multi-AZ file system writes only these (FSx guide, data access from disk, note).
+FSX_MULTI_AZ_WRITE_MBPS = Limit(7_500, "MB/s", "FSx guide, data access from disk, note")
+# Intelligent-Tiering: the share of its capacity for writes (FSx guide, Intelligent-Tiering).
 FSX_TIERING_WRITE_SHARE = Limit(0.75, "of the capacity", "FSx guide, Intelligent-Tiering, up to 3,840 MB/s")
 FSX_TIERING_WRITE_MBPS = Limit(3_200, "MB/s", "FSx guide, Intelligent-Tiering, above 3,840 MB/s")
 FSX_TIERING_SHARED_UP_TO_MBPS = Limit(3_840, "MB/s", "FSx guide, Intelligent-Tiering: the last that writes 75 %")

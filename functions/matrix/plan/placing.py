@@ -102,6 +102,14 @@ def problems(
             yield Problem(f"{path}.deploymentType", storage.document.get("deploymentType"), rule, fix)
 
 
+def of_region(matrix: Matrix, region: str) -> Problems:
+    """Yield a problem for each storage that AWS refuses in this region."""
+    for path, storage in matrix.located("storage"):
+        if refused := storage.refused_in(region):
+            field, rule, fix = refused
+            yield Problem(f"{path}.{field}", storage.document.get(field), rule, fix, code="storage-fits-the-region")
+
+
 def _not_offered(offered: Sequence[str], here: str, region: str, regions: Mapping[str, object]) -> tuple[str, str]:
     """Return why a storage cannot be made in the zone `here`, and a fix."""
     if not offered:

@@ -50,6 +50,7 @@ from matrix.terms.documents.plan import PlanUse, PlanWarning, Populate
 from matrix.terms.grouping import grouped
 from matrix.terms.ids import cell_id, launch_id, unique_slugs
 from matrix.terms.names import canonical, fleet_label, tell_apart, workload_names
+from matrix.terms.problems import InvalidMatrix
 
 # Plan, analysis of the run, and a moment for the last clean-up: at most. A thirtieth of it is expected.
 RUN_OVERHEAD_S = 900.0
@@ -70,9 +71,12 @@ def plan(
 
     `earlier` has the cells of the resumed run by `fingerprint`. Cells that were measured stay in the plan with their
     ids and in their order, but take no time and cost nothing. `tolls` has the price, by its name in the book, of each
-    GiB between instances and a service of S3 (`gateway_service`).
+    GiB between instances and a service of S3 (`gateway_service`). Raises InvalidMatrix if AWS refuses a storage
+    in this region.
     """
     matrix = checked.matrix
+    if refused := list(placing.of_region(matrix, region)):
+        raise InvalidMatrix(refused)
     book = (prices or published_prices()).for_region(region)
     seed = derived_seed(matrix, run) if matrix.seed is None else matrix.seed
     planner = Planner(checked, book, seed, earlier or {}, tolls or {})

@@ -294,6 +294,10 @@ class Storage(InputModel):
         """Return (reason, usable type) if an instance type cannot use it, else None."""
         return None
 
+    def refused_in(self, region: str) -> tuple[str, str, str] | None:
+        """Return (field, reason, fix) if AWS refuses it in a region and not in others, else None."""
+        return None
+
     def refused_by_image(self, os: str) -> tuple[str, str] | None:
         """Return (reason, fix) if instances with this operating system cannot use it, else None."""
         return None

@@ -12,7 +12,7 @@ from matrix.storages.metrics import (
     metrics_table,
 )
 from matrix.terms.documents.parts import StorageFields
-from matrix.terms.use import Use
+from matrix.terms.use import Use, total
 
 # The burst limit that applies to writes, but not to reads from the server's cache.
 DISK_THROUGHPUT = "FSx disk throughput"
@@ -61,6 +61,12 @@ class FsxServersMetrics(FsxMetrics):
     def connections(self, storage: StorageFields) -> int:
         """Return those of its mount: the kernel's one, unless more are asked for."""
         return int(storage.get("nconnect") or 1)
+
+    def burst_rate(self, storage: StorageFields, burst: Burst, use: Use) -> float | None:
+        """Return requests of the mounts for the burst of IOPS: of a read nobody says whether the cache answered it."""
+        if burst.counts == "IOPS":
+            return total(use, ("nfs_read_operations_per_s", "nfs_write_operations_per_s"))
+        return super().burst_rate(storage, burst, use)
 
 
 def limits_of_servers(larger: str, more_iops: str) -> tuple[WatchedLimit, ...]:

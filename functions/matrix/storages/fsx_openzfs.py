@@ -1,5 +1,6 @@
 """Amazon FSx for OpenZFS: one file system that all instances of a cell mount."""
 
+import math
 from collections.abc import Iterator
 from typing import Annotated, ClassVar, Literal
 
@@ -93,9 +94,9 @@ class FsxOpenZfsMetrics(FsxServersMetrics):
     cache = cache_of_servers(_LARGER)
 
     def bytes_of(self, storage: StorageFields, use: Use) -> float | None:
-        """Return bytes with reads weighted by the limits of reads and writes: Intelligent-Tiering allows more reads."""
+        """Return bytes with reads weighted by the limits of both: some file systems read more than they write."""
         read, written = use.get("nfs_read_bytes_per_s"), use.get("nfs_write_bytes_per_s")
-        if read is None or written is None or not is_tiered(storage):
+        if read is None or written is None or "throughputCapacityMBps" not in storage:
             return super().bytes_of(storage, use)
         return written + read * written_mbps(storage) / float(storage["throughputCapacityMBps"])
 
@@ -196,8 +197,15 @@ class FsxOpenZfsStorage(Storage):
 
     @property
     def effective_iops(self) -> int:
-        """SSD IOPS provisioned."""
-        return max(1, iops_of(self.document)) * self.how_many
+        """Disk IOPS that it always has: those of its disks or, if these are fewer, of its file server."""
+        return self._served_iops[0] * self.how_many
+
+    @property
+    def _served_iops(self) -> tuple[int, int]:
+        """Disk IOPS of one file system: always, and while credits of its server last."""
+        of_disks = math.inf if self.storage_type == TIERING else iops_of(self.document)
+        always, most = (int(max(1, min(of_disks, of_server))) for of_server in server_iops(self.document))
+        return always, most
 
     @property
     def bandwidth_bytes_per_s(self) -> float:
@@ -219,17 +227,16 @@ class FsxOpenZfsStorage(Storage):
             for of, (sustained, most) in pairs.items()
             if most > sustained
         ]
-        if self.storage_type == TIERING and self.effective_iops < limits.FSX_TIERING_BURST_IOPS.value:
-            most = limits.FSX_TIERING_BURST_IOPS.value
-            bursts.append(Burst(_CEILINGS.operations, "IOPS", self.effective_iops, most, None))
+        always_iops, most_iops = self._served_iops
+        if most_iops > always_iops:
+            several = self.how_many
+            bursts.append(Burst(_CEILINGS.operations, "IOPS", several * always_iops, several * most_iops, None))
         return bursts
 
     @property
     def _server(self) -> tuple[float, float, float, float]:
-        kind = "multi-az" if self.deployment_type.startswith("MULTI") else "second"
-        kind = "first" if self.deployment_type in {"SINGLE_AZ_1", "SINGLE_AZ_HA_1"} else kind
-        kind = "tiering" if self.storage_type == TIERING else kind
-        return limits.FSX_SERVERS[kind].get(self.throughput_capacity_mbps, (0.0, 0.0, 0.0, 0.0))
+        of_kind = limits.FSX_SERVERS[_servers(self.document)]
+        return of_kind.get(self.throughput_capacity_mbps, (0.0, 0.0, 0.0, 0.0))
 
     @property
     def price_queries(self) -> list[Query]:
@@ -314,6 +321,14 @@ class FsxOpenZfsStorage(Storage):
         """Return the GiB of SSD; None of Intelligent-Tiering, which grows."""
         return float(self.storage_capacity_gib * self.how_many) if self.storage_capacity_gib else None
 
+    def refused_in(self, region: str) -> tuple[str, str, str] | None:
+        """Return (field, reason, fix) if a region has fewer IOPS for each GiB."""
+        few, capacity = int(limits.FSX_FEW_IOPS_PER_GIB.value), self.storage_capacity_gib or 0
+        is_refused = region in limits.FSX_FEW_IOPS_REGIONS and (self.iops or 0) > few * capacity
+        if not is_refused or self.file_system_id:
+            return None
+        return "iops", f"{region} has {few} IOPS/GiB at most", _fix_of_ratio(self, few)
+
     @classmethod
     def rules(cls) -> tuple[Rule, ...]:
         return (
@@ -327,10 +342,25 @@ class FsxOpenZfsStorage(Storage):
 
 
 def iops_of(document: StorageFields) -> int:
-    """Return the disk IOPS of one such file system: provisioned, or included with storage or throughput."""
+    """Return the SSD IOPS of one such file system: provisioned, or included with its storage."""
+    included = limits.FSX_IOPS_PER_GIB.value * document.get("storageCapacityGiB", 0)
+    return int(document.get("iops") or min(server_iops(document)[1], included))
+
+
+def server_iops(document: StorageFields) -> tuple[float, float]:
+    """Return the disk IOPS of one such file system's server: always, and in a burst."""
+    always = limits.FSX_SERVER_IOPS_PER_MBPS.value * document["throughputCapacityMBps"]
+    return always, max(always, limits.FSX_SERVER_BURST_IOPS[_servers(document)])
+
+
+def _servers(document: StorageFields) -> str:
+    """Return the kind of its server in the tables of limits."""
     if is_tiered(document):
-        return int(limits.FSX_TIERING_IOPS_PER_MBPS.value * document["throughputCapacityMBps"])
-    return int(document.get("iops") or limits.FSX_IOPS_PER_GIB.value * document.get("storageCapacityGiB", 0))
+        return "tiering"
+    deployment_type = document.get("deploymentType", "SINGLE_AZ_1")
+    if deployment_type.startswith("MULTI"):
+        return "multi-az"
+    return "first" if deployment_type in {"SINGLE_AZ_1", "SINGLE_AZ_HA_1"} else "second"
 
 
 def is_tiered(document: StorageFields) -> bool:
@@ -339,10 +369,10 @@ def is_tiered(document: StorageFields) -> bool:
 
 
 def written_mbps(document: StorageFields) -> float:
-    """Return the limit of writes of one such file system in MB/s; Intelligent-Tiering writes less than it reads."""
+    """Return the limit of writes of one such file system in MB/s; some write less than they read."""
     mbps = float(document["throughputCapacityMBps"])
     if not is_tiered(document):
-        return mbps
+        return min(mbps, limits.FSX_MULTI_AZ_WRITE_MBPS.value) if _servers(document) == "multi-az" else mbps
     if mbps > limits.FSX_TIERING_SHARED_UP_TO_MBPS.value:
         return limits.FSX_TIERING_WRITE_MBPS.value
     return mbps * limits.FSX_TIERING_WRITE_SHARE.value
@@ -394,20 +424,35 @@ def throughput_is_offered(part: FsxOpenZfsStorage) -> Problems:
 
 
 def iops_are_offered(part: FsxOpenZfsStorage) -> Problems:
-    """Yield a problem if provisioned IOPS are below the included ones, or above FSx's limit."""
-    if part.iops is None or part.storage_capacity_gib is None:
+    """Yield a problem if provisioned IOPS are fewer than the included ones, or more than disks or server have."""
+    iops, capacity = part.iops, part.storage_capacity_gib
+    if iops is None or capacity is None:
         return
-    if part.iops > limits.MAX_FSX_IOPS.value:
-        most = int(limits.MAX_FSX_IOPS.value)
-        yield part.problem("iops", f"no deployment type has more than {most:,} IOPS", f"write {most}")
-    elif part.iops > limits.FSX_IOPS_USUAL.value:
-        usual = limits.FSX_IOPS_USUAL.value
-        rule = f"above {usual:,.0f} IOPS the maximum depends on the deployment type"
-        yield part.problem("iops", rule, "check the FSx guide for it", is_warning=True)
-    included = int(limits.FSX_IOPS_PER_GIB.value) * part.storage_capacity_gib
-    if part.iops < included:
-        rule = f"{part.storage_capacity_gib:,} GiB come with {included:,} IOPS (3 IOPS/GiB), and no fewer can be had"
+    per_mbps, most_per_gib = limits.FSX_SERVER_IOPS_PER_MBPS.value, int(limits.FSX_MOST_IOPS_PER_GIB.value)
+    offered = limits.FSX_THROUGHPUT_MBPS[part.deployment_type]
+    most, most_here = int(per_mbps * offered[-1]), int(server_iops(part.document)[1])
+    included = min(most, int(limits.FSX_IOPS_PER_GIB.value) * capacity)
+    if iops < included:
+        rule = f"{capacity:,} GiB come with {included:,} IOPS (3 IOPS/GiB), and no fewer can be had"
         yield part.problem("iops", rule, f"write {included} or more, or leave it out")
+    elif iops > most:
+        rule = f"{part.deployment_type} has {most:,} IOPS at most"
+        larger = [name for name, mbps in limits.FSX_THROUGHPUT_MBPS.items() if iops <= per_mbps * mbps[-1]]
+        yield part.problem("iops", rule, f"write {most}{f', or deploymentType {larger[0]}' if larger else ''}")
+    elif iops > most_per_gib * capacity:
+        yield part.problem("iops", f"FSx has {most_per_gib:,} IOPS/GiB at most", _fix_of_ratio(part, most_per_gib))
+    elif iops > most_here:
+        mbps = next(mbps for mbps in offered if per_mbps * mbps >= iops)
+        rule = (
+            f"the file server of {part.throughput_capacity_mbps:,} MB/s has {most_here:,} disk IOPS at most, so that"
+            " what is above costs money and is never reached, or FSx refuses it"
+        )
+        yield part.problem("iops", rule, f"write {most_here}, or throughputCapacityMBps {mbps}", is_warning=True)
+
+
+def _fix_of_ratio(part: FsxOpenZfsStorage, per_gib: int) -> str:
+    iops, capacity = part.iops or 0, part.storage_capacity_gib or 0
+    return f"write iops {per_gib * capacity}, or storageCapacityGiB {math.ceil(iops / per_gib)}"
 
 
 def record_size_is_offered(part: FsxOpenZfsStorage) -> Problems:

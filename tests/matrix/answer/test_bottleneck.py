@@ -505,6 +505,9 @@ BURSTING = {"type": "efs", "throughputMode": "bursting"}
          2.1 * 2**20 / 79),
         (FSX | {"throughputCapacityMBps": 64, "iops": 3_072}, {"nfs_write_bytes": 40e6, "nfs_read_bytes": 0.0},
          "FSx disk throughput", 64e6, None),
+        # The file server has 2,500 disk IOPS always and 40,000 in a burst. Two instances of 4,000 requests each.
+        (FSX | {"throughputCapacityMBps": 64, "iops": 20_000},
+         {"nfs_write_operations": 1_000.0, "nfs_read_operations": 3_000.0}, "FSx disk IOPS", 2_500, None),
         (EFS, {"network_sent_bytes": 500e6, "network_received_bytes": 0.0}, "instance network", 195.25e6,
          (1_562.5e6 - 195.25e6) * 300 / (500e6 - 195.25e6)),
         (EBS | {"iops": 16_000}, {"disk_write_operations": 12_000.0, "disk_read_operations": 0.0}, "instance EBS IOPS",
