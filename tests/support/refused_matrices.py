@@ -197,6 +197,7 @@ STORAGES = [
     (ONTAP_MULTI | {"haPairs": 2, "storageCapacityGiB": 2048}, "haPairs", "pairs-are-offered"),
     (ONTAP | {"iops": 1000}, "iops", "iops-are-offered"),
     (ONTAP | {"iops": 200_001}, "iops", "iops-are-offered"),
+    (ONTAP | {"iops": 51_201}, "iops", "iops-are-offered"),  # 50 / GiB
     (ONTAP | {"fileSystemId": "fs-0123456789abcdef0"}, "junctionPath", "what-exists-is-named-whole"),
     (ONTAP | {"junctionPath": "/vol1"}, "junctionPath", "what-exists-is-named-whole"),
     *[
@@ -882,6 +883,9 @@ WARNED: list[Row] = [
         "provisioned-is-offered",
         storage=EFS | {"throughputMode": "provisioned", "provisionedThroughputMiBps": 2000},
     ),
+    # 50,000 for 1,536 MB/s; 3 * 2,048 GiB * 2 pairs.
+    row("storage[0].iops", "iops-are-offered", storage=ONTAP | {"iops": 50_001}),
+    row("storage[0].iops", "iops-are-offered", storage=ONTAP_TWO | {"iops": 12_287}),
     row("storage[0].volumeStyle", "the-volume-uses-all-pairs", storage=ONTAP_TWO | {"volumeStyle": "FLEXVOL"}),
     row("storage[0].options", "writes-are-kept", storage=NFS | {"options": "nfsvers=4.1,soft"}),
     row("storage[0].source", "existing-storages-come-to-no-harm", storage=NFS),

@@ -1,5 +1,6 @@
 """Amazon FSx for NetApp ONTAP: one volume that all instances of a cell mount by NFS."""
 
+import math
 from collections.abc import Iterator
 from typing import Annotated, ClassVar, Literal
 
@@ -33,7 +34,11 @@ FLEXVOL, FLEXGROUP = "FLEXVOL", "FLEXGROUP"
 # CreateFileSystem's model: ThroughputCapacityPerHAPair, StorageCapacity, DiskIopsConfiguration, HAPairs.
 THROUGHPUT_MBPS = {SINGLE: (1_536, 3_072, 6_144), MULTI: (384, 768, 1_536, 3_072, 6_144)}
 MIN_GIB, MAX_GIB, MAX_IOPS = 1_024, 524_288, 200_000  # of each HA pair
-IOPS_PER_GIB = 3
+# The most is what the guide says of a smaller SSD tier; a public program met it at CreateFileSystem (2026).
+IOPS_PER_GIB, MOST_IOPS_PER_GIB = 3, 50
+# SSD IOPS that an HA pair reaches for each MB/s: 12,500 at 384, 200,000 at 6,144. The guide's table of the second
+# generation as a public program repeats it; whether small pairs burst above it, it does not say.
+SERVER_IOPS_PER_MBPS = 12_500 / 384
 # AWS advises to use no more than 80 % of the SSD tier; ONTAP reserves 5 % of a volume for snapshots (FSx for ONTAP
 # guide, storage capacity, and the snapshot reserve of a new volume).
 VOLUME_SHARE, SNAPSHOT_SHARE = 0.8, 0.05
@@ -173,8 +178,17 @@ class FsxOntapStorage(Storage):
 
     @property
     def effective_iops(self) -> int:
-        """SSD IOPS of the HA pairs that store the volume: FSx distributes those of the file system evenly."""
-        return max(1, iops_of(self.document) * self._pairs_used // self.ha_pairs)
+        """SSD IOPS of the HA pairs that store the volume, or those that their servers reach, if these are fewer.
+
+        FSx distributes the IOPS of the file system evenly over its pairs.
+        """
+        of_pair = min(iops_of(self.document) / self.ha_pairs, self.server_iops)
+        return max(1, int(of_pair * self._pairs_used))
+
+    @property
+    def server_iops(self) -> float:
+        """SSD IOPS that the servers of one HA pair reach."""
+        return SERVER_IOPS_PER_MBPS * self.throughput_mbps_per_ha_pair
 
     @property
     def block_times(self) -> BlockTimes | None:
@@ -276,15 +290,29 @@ def throughput_is_offered(part: FsxOntapStorage) -> Problems:
 
 
 def iops_are_offered(part: FsxOntapStorage) -> Problems:
-    """Yield a problem if provisioned IOPS are below the included ones, or above FSx's limit."""
+    """Yield a problem if provisioned IOPS are fewer than the included ones, or more than SSD or servers have."""
     if part.iops is None:
         return
-    least, most = IOPS_PER_GIB * part.storage_capacity_gib, MAX_IOPS * part.ha_pairs
+    gib, pairs = part.storage_capacity_gib, part.ha_pairs
+    least, most, served = IOPS_PER_GIB * gib, MAX_IOPS * pairs, int(part.server_iops * pairs)
     if part.iops > most:
         yield part.problem("iops", f"each HA pair has at most {MAX_IOPS:,} IOPS", f"write {most}")
+    elif part.iops > MOST_IOPS_PER_GIB * gib:
+        fix = f"write {MOST_IOPS_PER_GIB * gib}, or storageCapacityGiB {math.ceil(part.iops / MOST_IOPS_PER_GIB)}"
+        yield part.problem("iops", f"FSx has at most {MOST_IOPS_PER_GIB} IOPS/GiB", fix)
     elif part.iops < min(least, most):
-        rule = f"{part.storage_capacity_gib:,} GiB come with {least:,} IOPS (3 IOPS/GiB), and no fewer can be had"
+        rule = f"{gib:,} GiB come with {least:,} IOPS (3 IOPS/GiB), and no fewer can be had"
         yield part.problem("iops", rule, f"write {least} or more, or leave it out")
+    elif part.iops > served:
+        rule = (
+            f"{pairs} HA pair{'s' * (pairs > 1)} of {part.throughput_mbps_per_ha_pair:,} MB/s reach {served:,} IOPS:"
+            " what is above costs money and is not reached"
+        )
+        fix = f"write {served}, or a larger throughputMBpsPerHaPair"
+        yield part.problem("iops", rule, fix, is_warning=True)
+    elif part.iops < min(least * pairs, most):
+        rule = f"the API's reference asks for 3 IOPS/GiB times HA pairs, {least * pairs:,}; the guide for {least:,}"
+        yield part.problem("iops", rule, f"write {least * pairs} if FSx refuses it", is_warning=True)
 
 
 def the_volume_uses_all_pairs(part: FsxOntapStorage) -> Problems:

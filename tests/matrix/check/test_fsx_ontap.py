@@ -33,8 +33,22 @@ def test_a_flexvol_on_several_pairs_is_warned_of_and_has_the_speed_of_one():
     assert (flexvol.effective_iops, flexgroup.effective_iops) == (3_072, 6_144)
 
 
-def test_iops_that_come_with_storage_end_at_what_a_pair_can_have():
-    assert FsxOntapStorage.model_validate(ONTAP | {"storageCapacityGiB": 100_000}).effective_iops == 200_000
+@pytest.mark.parametrize(
+    ("mbps", "reached"), [(384, 12_500), (768, 25_000), (1_536, 50_000), (3_072, 100_000), (6_144, 200_000)]
+)
+def test_iops_end_at_what_the_server_of_a_pair_reaches(mbps, reached):
+    multi = MULTI | {"storageCapacityGiB": 100_000, "throughputMBpsPerHaPair": mbps}
+
+    assert FsxOntapStorage.model_validate(multi).effective_iops == reached
+    assert FsxOntapStorage.model_validate(multi | {"storageCapacityGiB": 1_024}).effective_iops == 3_072
+
+
+def test_iops_of_several_pairs_are_those_of_each_that_stores_the_volume():
+    two = TWO | {"storageCapacityGiB": 8_000, "iops": 300_000}
+
+    assert FsxOntapStorage.model_validate(two).effective_iops == 100_000
+    assert FsxOntapStorage.model_validate(two | {"throughputMBpsPerHaPair": 6_144}).effective_iops == 300_000
+    assert FsxOntapStorage.model_validate(two | {"volumeStyle": "FLEXVOL"}).effective_iops == 50_000
 
 
 def test_a_volume_leaves_a_fifth_of_the_ssd_free_and_5_percent_for_snapshots():

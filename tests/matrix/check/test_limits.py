@@ -99,7 +99,8 @@ def test_a_problem_shows_the_value_as_it_was_written():
                 LUSTRE_TIERED | {"readCacheGiB": 0, "metadataIops": 12_000},
                 *(LUSTRE | {"storageCapacityGiB": n} for n in (2400, 9600)),
                 ONTAP_MULTI | {"throughputMBpsPerHaPair": 384},
-                ONTAP_TWO | {"iops": 400_000},
+                ONTAP_TWO | {"iops": 102_400},
+                ONTAP_TWO | {"storageCapacityGiB": 8_000, "throughputMBpsPerHaPair": 6_144, "iops": 400_000},
                 *(NFS | {"source": source} for source in ("10.0.3.7:/", "s.fs-0.amazonaws.com:/v", "files:/a/b_c/d.e")),
             )
         ],
@@ -311,6 +312,7 @@ def test_what_is_within_all_limits_has_no_problem(changes):
                 FSX | {"storageCapacityGiB": 4_096},
             )
         ],
+        *[(changed(storage=ONTAP_TWO | {"iops": iops}), "iops-are-offered") for iops in (12_288, 100_000)],
     ],
     ids=short,
 )
