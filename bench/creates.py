@@ -1,4 +1,4 @@
-"""The create engine beside a C loop."""
+"""The metadata engine's creates beside a C loop."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
+from agent.engine.worker_pool import share
 from agent.machine.workspace import remove
 from agent.workloads import engines
 from bench.pairs import Result, in_turns
@@ -76,15 +77,14 @@ def run_engine(folder: Path, workers: int) -> float:
     """Return files per second of the engine, started as a touch point starts it."""
     directories = fresh(folder, workers)
     plan = {
-        "files": FILES,
+        "phase": "create",
+        "counts": share(FILES, workers),
         "threads": workers,
         "directories": directories,
         "pilot_directory": str(folder),
         "mode": "auto",
-        "sync": "none",
-        "emulation": None,
     }
-    armed = engines.arm("creates", plan, folder)
+    armed = engines.arm("phases", plan, folder)
     armed.release()
     [ended] = armed.wait()
     return FILES / engines.read_report(ended.stdout, threads=workers, operations=FILES).duration_s

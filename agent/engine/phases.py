@@ -1,8 +1,9 @@
 """The metadata engine: one phase of mdtest's file operations, limited by the storage and not by the tool.
 
-Its plan: the `phase`, `threads`, each worker's `directories`, `prefix` of names, `counts` (files that each worker has,
-or is to create) and `renamed` (how many of them have their second name), `file_bytes`, `sizes`, `sync`, `stonewall` and
-`at_most_s`, `pilot_directory`, `mode` and `emulation`. Each worker reports its number of files in its own line.
+Its plan: the `phase`, `threads`, each worker's `directories` and `counts` (files that it has, or is to create),
+`pilot_directory`, `mode`, and what differs from `USUALLY`: a `prefix` of names, `renamed` (how many files of each
+worker have their second name), `file_bytes`, `sizes`, `sync`, `stonewall`, `at_most_s`, `open_loop`, `emulation`. Each
+worker reports its number of files in its own line.
 """
 
 from __future__ import annotations
@@ -11,23 +12,33 @@ import errno
 import mmap
 import os
 import time
-from collections.abc import Iterator
-from typing import Any, Callable, cast
 
 from agent.engine import worker_pool
-from agent.engine.creates import CREATE, measure_pilot
+from agent.engine.arrivals import Arrivals
 from agent.engine.emulation import EmulatedStorage
-from contract.sizes import Sizes
 
+TYPE_CHECKING = False  # see agent.engine.worker_pool
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any, Callable
+
+    from contract.sizes import Sizes
+
+    # On an emulated storage it returns when it ended (monotonic ns).
+    Act = Callable[[bytes], Any]
+
+CREATE = os.O_CREAT | os.O_WRONLY
+# The plan of empty files that are counted when the kernel has them.
+USUALLY: dict[str, Any] = {
+    "prefix": "", "renamed": None, "file_bytes": 0, "sizes": "", "sync": "none", "stonewall": "none", "at_most_s": None,
+    "open_loop": None, "emulation": None,
+}  # fmt: skip
 # Changes of a directory, which are durable only after fsync of the directory.
 CHANGES = frozenset({"create", "rename", "delete"})
 # Entries that an emulated storage lists in one operation: a READDIR reply of 32 KiB with about 256 bytes each.
 ENTRIES_OF_A_REPLY = 128
 DONE = "done"
 SECOND_NAME = b"r"
-
-# On an emulated storage it returns when it ended (monotonic ns).
-Act = Callable[[bytes], Any]
 
 
 class Wall:
@@ -37,6 +48,7 @@ class Wall:
         """Set no limit unless the plan has one in seconds; all workers see when the first one is done."""
         self.most_ns = int((plan.get("at_most_s") or 1e9) * 1e9)
         self._ends_with_first = plan["stonewall"] == "first"
+        self.may_cut = self._ends_with_first or bool(plan.get("at_most_s"))
         # Shared with the workers that are forked after this.
         self.reached = mmap.mmap(-1, 1)
 
@@ -48,20 +60,40 @@ class Wall:
 
 def main() -> None:
     """Prepare, wait at the gate, do the phase, report."""
-    plan = worker_pool.read_plan()
+    plan = {**USUALLY, **worker_pool.read_plan()}
     pilot: dict[str, float] = {}
     if plan["mode"] == "auto" and plan["phase"] == "list":
         # Taking a reply's entries apart is all processor: threads would wait for each other's interpreter.
         plan["mode"] = "processes"
     elif plan["mode"] == "auto":
         pilot = measure_pilot(plan)
-    wall = Wall(plan)
+    wall, arrivals = Wall(plan), Arrivals.of(plan, sum(plan["counts"]))
     plan["directories"] = worker_pool.from_common_folder(plan["directories"])
-    worker_pool.work(plan, pilot, lambda number, is_alone: prepare(plan, number, is_alone, wall))
+    worker_pool.work(plan, pilot, lambda number, is_alone: prepare(plan, number, is_alone, wall, arrivals))
 
 
-def prepare(plan: dict[str, Any], number: int, is_alone: bool, wall: Wall) -> worker_pool.Loop:
-    """Prepare one worker's names and actions before its time starts."""
+def measure_pilot(plan: dict[str, Any]) -> dict[str, float]:
+    """Return wall and processor time of one create, in a directory beside the measured ones."""
+    folder = plan["pilot_directory"]
+    directory, storage = os.open(folder, os.O_RDONLY), EmulatedStorage.of(plan)
+    create = act_of({**plan, "phase": "create", "file_bytes": 0, "sizes": ""}, 0, directory, storage)
+    created = []
+
+    def operate(number: int) -> None:
+        created.append(f"{folder}/p{number}".encode())
+        create(created[-1])
+
+    pilot = worker_pool.measure_pilot(operate)
+    for name in created:
+        os.unlink(name)  # noqa: PTH108 pathlib would cost the start of the engine 5 ms
+    os.close(directory)
+    return pilot
+
+
+def prepare(
+    plan: dict[str, Any], number: int, is_alone: bool, wall: Wall, arrivals: Arrivals | None = None
+) -> worker_pool.Loop:
+    """Prepare one worker's names and actions before its time starts. In an open loop a free worker does what is due."""
     folder = plan["directories"][number]
     directory = os.open(folder, os.O_RDONLY)
     prefix = f"{folder}/{plan['prefix']}{number}-"
@@ -71,8 +103,10 @@ def prepare(plan: dict[str, Any], number: int, is_alone: bool, wall: Wall) -> wo
     storage = EmulatedStorage.of(plan)
     if plan["phase"] == "list":
         return lambda: worker_pool.Timed.closed(list_all(number, folder, storage))
-    names = list(names_of(prefix, plan["counts"][number], plan["renamed"][number]))
-    act = paced(act_of(plan, number, directory, is_emulated=storage is not None), plan, storage)
+    act = act_of(plan, number, directory, storage)
+    if arrivals is not None:
+        return lambda: arrivals.work(lambda n, due_ns: act_when_due(act, f"{prefix}{n}".encode(), due_ns, storage))
+    names = list(names_of(prefix, plan["counts"][number], plan["renamed"][number] if plan["renamed"] else 0))
     settle = settling(plan, directory, storage)
 
     def loop() -> worker_pool.Timed:
@@ -91,6 +125,15 @@ def names_of(prefix: str, count: int, renamed: int) -> Iterator[bytes]:
         yield f"{prefix}{n}".encode() + (SECOND_NAME if n < renamed else b"")
 
 
+def act_when_due(act: Act, name: bytes, due_ns: int, storage: EmulatedStorage | None) -> int:
+    """Act on a file that was due at this moment; returns the clock (monotonic ns) after it."""
+    if storage is None:
+        act(name)
+        return time.monotonic_ns()
+    storage.arrive(due_ns)
+    return int(act(name))
+
+
 def act_on_all(names: list[bytes], act: Act, wall: Wall, *, is_dated: bool = False) -> list[int]:
     """Act on each file until all are done or the wall is reached; returns the clock before the first and after each.
 
@@ -99,6 +142,12 @@ def act_on_all(names: list[bytes], act: Act, wall: Wall, *, is_dated: bool = Fal
     now = time.monotonic_ns
     stamps = [now()]
     append, reached, due_ns = stamps.append, wall.reached, stamps[0] + wall.most_ns
+    if not (is_dated or wall.may_cut):
+        # In memory a create takes 2 us; a look at the wall would take 3 % of that.
+        for name in names:
+            act(name)
+            append(now())
+        return stamps
     for name in names:
         ended_ns = act(name)
         stamp = ended_ns if is_dated else now()
@@ -115,21 +164,20 @@ def sizes_of(sizes: Sizes, number: int, workers: int, count: int) -> Iterator[in
     return iter([sizes.of(n * workers + number) for n in range(count)])
 
 
-def act_of(plan: dict[str, Any], number: int, directory: int, *, is_emulated: bool) -> Act:
-    """Return the action of the phase on one file."""
-    sizes = Sizes(plan["file_bytes"], plan["sizes"])
-    each = sizes_of(sizes, number, plan["threads"], plan["counts"][number])
-    is_stored_each = plan["sync"] == "each" and not is_emulated
+def act_of(plan: dict[str, Any], number: int, directory: int, storage: EmulatedStorage | None) -> Act:
+    """Return the action of the phase on one file, no faster than an emulated storage."""
+    is_stored_each = plan["sync"] == "each" and storage is None
+    largest, each = sizes_in(plan, number)
     acts: dict[str, Act] = {
-        "create": creating(os.urandom(sizes.largest), is_stored_each, each),
-        "stat": cast("Act", os.stat),
+        "create": creating(os.urandom(largest), is_stored_each, each),
+        "stat": os.stat,
         "open-read": reading(each),
         "rename": lambda name: os.rename(name, name + SECOND_NAME),  # noqa: PTH104 pathlib would be the tool's time
         "delete": os.unlink,
     }
     act = acts[plan["phase"]]
     if plan["phase"] not in CHANGES or not is_stored_each:
-        return act
+        return paced(act, plan, storage)
 
     def act_and_store(name: bytes) -> None:
         act(name)
@@ -139,12 +187,26 @@ def act_of(plan: dict[str, Any], number: int, directory: int, *, is_emulated: bo
     return act_and_store
 
 
+def sizes_in(plan: dict[str, Any], number: int) -> tuple[int, Iterator[int]]:
+    """Return the largest size of the plan's files, and that of each file of a worker."""
+    count = plan["counts"][number]
+    if not plan["file_bytes"]:
+        return 0, iter([0] * count)
+    from contract.sizes import Sizes  # here, because it takes 8 ms, which engines for empty files save
+
+    sizes = Sizes(plan["file_bytes"], plan["sizes"])
+    return sizes.largest, sizes_of(sizes, number, plan["threads"], count)
+
+
 def creating(content: bytes, is_stored: bool, sizes: Iterator[int]) -> Act:
     """Create a file, write as much of the content as the next of `sizes`, and sync it if required."""
     open_, write, close, flags, whole = os.open, os.write, os.close, CREATE, memoryview(content)
 
     def create_empty(name: bytes) -> None:
-        close(open_(name, flags, 0o666))
+        file = open_(name, flags, 0o666)
+        if is_stored:
+            os.fsync(file)
+        close(file)
 
     def create(name: bytes) -> None:
         part = whole[: next(sizes)]
@@ -157,7 +219,7 @@ def creating(content: bytes, is_stored: bool, sizes: Iterator[int]) -> Act:
         finally:
             close(file)
 
-    return create if content or is_stored else create_empty
+    return create if content else create_empty
 
 
 def reading(sizes: Iterator[int]) -> Act:

@@ -7,11 +7,12 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from agent.engine.worker_pool import share
 from agent.errors import WorkIncomplete
 from agent.machine.workspace import WORKERS, Workspace
 from agent.programs import tools as tool_box
 from agent.programs.processes import Armed, Command, Ended
-from agent.workloads import engines
+from agent.workloads import engines, metadata
 from agent.workloads.trial import Outcome, Trial
 
 if TYPE_CHECKING:
@@ -93,33 +94,14 @@ def _fill(names: list[str], size: int) -> None:
 
 
 def _engine(job: Job, step: Step, directories: list[str], workspace: Workspace) -> Trial:
-    params, workers = step.params, len(directories)
-    plan = {
-        "phase": "delete",
-        "file_bytes": params["file_bytes"],
-        "sizes": "",
-        "stonewall": "none",
-        "at_most_s": None,
-        "threads": workers,
-        "directories": directories,
-        "prefix": PREFIX,
-        "counts": [params["files"] // workers] * workers,
-        "renamed": [0] * workers,
-        "sync": "none",
-    }
-    armed = engines.arm_with_pilot("phases", plan, workspace.target / "pilot", job, step, workspace)
+    params, workers = {**step.params, "phase": "delete", "sync": "none"}, len(directories)
+    plan = {name: params[name] for name in ("phase", "file_bytes")} | {"prefix": PREFIX}
+    armed = metadata.arm(plan, directories, share(params["files"], workers), job, step, workspace)
 
     def read(ended: list[Ended]) -> Outcome:
         done = engines.read_report(ended[0].stdout, threads=workers, operations=params["files"])
         _verify(workspace.target)
-        rate = done.operations / done.duration_s
-        metrics = {
-            **{"files_per_s": rate, "deletes_per_s": rate, "duration_s": done.duration_s},
-            **done.latency_metrics("delete_lat"),
-            "longest_stall_s": done.longest_stall_s,
-        }
-        tool = done.tool(f"unlink in {done.who}, the directories stay")
-        return done.outcome("delete_lat", metrics, {"files": done.operations}, tool)
+        return metadata.outcome(params, done, done.operations)
 
     return Trial(armed, workers, read)
 

@@ -20,7 +20,6 @@ from agent.engine.emulation import BUCKET
 from agent.errors import WorkIncomplete
 from agent.machine import steady_state
 from agent.machine.steady_state import Steadiness
-from agent.machine.workspace import remove
 from agent.programs.processes import Armed, Command
 from agent.workloads.trial import Outcome
 from contract import histogram
@@ -205,17 +204,6 @@ def arm(name: str, plan: dict[str, Any], scratch: Path, *, needs_packages: bool 
     """Start `agent.engine.<name>`; on return it has chosen its mode and all its workers wait at the gate."""
     started = command(name, plan, scratch, needs_packages=needs_packages)
     return Armed([replace(started, runners=plan["threads"])], scratch, environment())
-
-
-def arm_with_pilot(
-    name: str, plan: dict[str, Any], pilot: Path, job: Job, step: Step, workspace: Workspace
-) -> Armed:  # fmt: skip
-    """Start an engine that tries its modes in the folder `pilot`, which is gone afterwards, and emulates as the job."""
-    pilot.mkdir()
-    whole = {**plan, "mode": "auto", "pilot_directory": str(pilot), "emulation": emulation(job, step, workspace)}
-    armed = arm(name, whole, workspace.scratch)
-    remove(pilot)
-    return armed
 
 
 def environment() -> dict[str, str]:

@@ -18,7 +18,7 @@ from agent.engine import phases
 from agent.engine.worker_pool import share
 from agent.errors import WorkIncomplete
 from agent.machine.workspace import Workspace, count_files, remove
-from agent.programs.processes import Ended
+from agent.programs.processes import Armed, Ended
 from agent.workloads import engines
 from agent.workloads.trial import Outcome, Trial
 from contract.sizes import Sizes
@@ -55,17 +55,10 @@ def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
     files = Files.of(step, workspace)
     workers = files.workers_of(params["phase"])
     plan = {
-        **{name: params[name] for name in ("phase", "file_bytes", "stonewall", "at_most_s")},
-        "sizes": params.get("sizes", ""),
-        "threads": workers,
-        "directories": files.directories[:workers],
-        "prefix": files.prefix,
-        "counts": files.counts,
-        "renamed": files.renamed,
-        # Changes on a shared storage already have the latency of durable ones, so the emulation adds no sync to it.
-        "sync": "none" if (job.emulation or {}).get("shared") else params["sync"],
+        **{name: params[name] for name in ("phase", "file_bytes", "stonewall", "at_most_s", "sync")},
+        **{"sizes": params.get("sizes", ""), "prefix": files.prefix, "renamed": files.renamed},
     }
-    armed = engines.arm_with_pilot("phases", plan, workspace.target / "pilot", job, step, workspace)
+    armed = arm(plan, files.directories[:workers], files.counts, job, step, workspace)
 
     def read(ended: list[Ended]) -> Outcome:
         done = engines.read_report(ended[0].stdout, threads=workers)
@@ -77,6 +70,24 @@ def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
     return Trial(armed, workers, read)
 
 
+def arm(
+    plan: dict[str, Any], directories: list[str], counts: list[int], job: Job, step: Step, workspace: Workspace
+) -> Armed:  # fmt: skip
+    """Start the engine with a phase; it tries its modes in a folder beside the step's, which is gone afterwards."""
+    pilot = workspace.target.parent / f"{workspace.target.name}-pilot"
+    pilot.mkdir()
+    whole = {
+        **{"threads": len(directories), "directories": directories, "counts": counts, **plan},
+        **{"mode": "auto", "pilot_directory": str(pilot), "emulation": engines.emulation(job, step, workspace)},
+    }
+    if (job.emulation or {}).get("shared"):
+        # Changes on a shared storage already have the latency of durable ones, so the emulation adds no sync to it.
+        whole["sync"] = "none"
+    armed = engines.arm("phases", whole, workspace.scratch)
+    remove(pilot)
+    return armed
+
+
 def done_by(report: Path, workers: int) -> list[int]:
     """Return each worker's reported number of files; read_report has checked that all workers reported."""
     reports = engines.read_reports(report)
@@ -86,22 +97,22 @@ def done_by(report: Path, workers: int) -> list[int]:
 
 def outcome(params: dict[str, Any], done: engines.Report, files: int) -> Outcome:
     """Return rates by file, latencies by operation: a listing is one operation however many files it lists."""
-    name = params["phase"].replace("-", "_")
-    rate = files / done.duration_s
+    phase = params["phase"]
+    name, rate = phase.replace("-", "_"), files / done.duration_s
     metrics = {
         "files_per_s": rate,
         f"{name}s_per_s": rate,
         "duration_s": done.duration_s,
         **done.latency_metrics(f"{name}_lat"),
     }
-    is_settled_last = params["sync"] == "end" and params["phase"] in phases.CHANGES
-    if not is_settled_last:
+    sync = params["sync"] if phase in phases.CHANGES else "none"
+    if sync != "end":
         # There the last change waits for all others, which is not a stall.
         metrics["longest_stall_s"] = done.longest_stall_s
-    sync = SYNCS[params["sync"]] if params["phase"] in phases.CHANGES else ""
-    most = f", for at most {params['at_most_s']} s" if params["at_most_s"] else ""
-    tool = done.tool(f"{HOW[params['phase']]}{sync}{WALLS[params['stonewall']]}{most}, in {done.who}")
-    return done.outcome(f"{name}_lat", metrics, {"files": files}, tool)
+    most = f", for at most {params['at_most_s']} s" if params.get("at_most_s") else ""
+    how = f"{HOW[phase]}{SYNCS[sync]}{WALLS[params.get('stonewall', 'none')]}{most}"
+    tool = done.tool(f"{how}, in {done.who}{engines.describe_rate(params)}") | done.open_loop(params)
+    return done.outcome(f"{name}_lat", metrics, {"files": files}, tool, done.warnings(params))
 
 
 @dataclass(frozen=True)

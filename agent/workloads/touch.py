@@ -11,14 +11,12 @@ from agent.errors import WorkIncomplete
 from agent.machine.workspace import Workspace, count_files
 from agent.programs import tools as tool_box
 from agent.programs.processes import Armed, Command, Ended
-from agent.workloads import engines
+from agent.workloads import engines, metadata
 from agent.workloads.trial import Outcome, Trial
 
 if TYPE_CHECKING:
     from agent.job import Job, Step
 
-# When a create is complete, in the words of the engine's command.
-SYNCS = {"none": "", "end": ", fsync of the directory at the end", "each": " + fsync of file and directory"}
 # A second of GNU parallel, a third of one of a touch loop, less of the engine (two cores, in memory).
 MAX_CALIBRATED = {"engine": 20_000, "touch": 300, "parallel": 300}
 # In memory the engine has its full speed from the first file on. This number takes 50 ms, so that the delay between the
@@ -65,7 +63,8 @@ def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
         del ended
         _verify(params, directories)
         tool = {"name": params["tool"], "version": tool_box.recorded_version(params["tool"]), "command": lines[0]}
-        return Outcome(_metrics(params["files"], armed.duration_s()), {"files": params["files"]}, tool)
+        metrics = {"files_per_s": params["files"] / armed.duration_s(), "duration_s": armed.duration_s()}
+        return Outcome(metrics, {"files": params["files"]}, tool)
 
     return Trial(armed, threads, read)
 
@@ -100,45 +99,23 @@ def _directories(target: Path, threads: int, kind: str) -> list[str]:
 
 
 def _engine(job: Job, step: Step, directories: list[str], workspace: Workspace) -> Trial:
-    params = step.params
-    plan = {
-        "files": params["files"],
-        "threads": params["threads"],
-        "directories": directories,
-        # Creates on a shared storage already have the latency of durable ones, so the emulation adds no sync to it.
-        "sync": "none" if (job.emulation or {}).get("shared") else params["sync"],
-        "open_loop": engines.open_loop(job, step, workspace),
-    }
-    pilot = workspace.target.parent / f"{workspace.target.name}-pilot"
-    armed = engines.arm_with_pilot("creates", plan, pilot, job, step, workspace)
+    params, threads = step.params, step.params["threads"]
+    plan = {"phase": "create", "sync": params["sync"], "open_loop": engines.open_loop(job, step, workspace)}
+    armed = metadata.arm(plan, directories, share(params["files"], threads), job, step, workspace)
 
     def read(ended: list[Ended]) -> Outcome:
         _verify(params, directories)
-        return read_engine(ended[0].stdout, params)
+        return engine_outcome(engines.read_report(ended[0].stdout, threads=threads, operations=params["files"]), params)
 
-    return Trial(armed, params["threads"], read)
-
-
-def read_engine(report: Path, params: dict[str, Any]) -> Outcome:
-    return engine_outcome(engines.read_report(report, threads=params["threads"], operations=params["files"]), params)
+    return Trial(armed, threads, read)
 
 
 def engine_outcome(done: engines.Report, params: dict[str, Any]) -> Outcome:
-    metrics = {**_metrics(done.operations, done.duration_s), **done.latency_metrics("create_lat")}
-    if params["sync"] != "end":
-        # There the last create waits for all others, which is not a stall.
-        metrics["longest_stall_s"] = done.longest_stall_s
-    command = f"open(O_CREAT) + close{SYNCS[params['sync']]} in {done.who}" + engines.describe_rate(params)
-    tool = {**done.tool(command), **done.open_loop(params)}
-    outcome = done.outcome("create_lat", metrics, {"files": done.operations}, tool, done.warnings(params))
+    outcome = metadata.outcome({**params, "phase": "create"}, done, done.operations)
     if params["sync"] != "end":
         # There creates are counted before they are stored.
         outcome.steadiness = done.steadiness(params)
     return outcome
-
-
-def _metrics(files: int, duration_s: float) -> dict[str, float]:
-    return {"files_per_s": files / duration_s, "duration_s": duration_s}
 
 
 def _verify(params: dict[str, Any], directories: list[str]) -> None:

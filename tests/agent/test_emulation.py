@@ -11,7 +11,7 @@ import pytest
 from support.agent_cloud import BARRIER, dd_params, parsed, touch_params
 from support.disturbance import attempts
 
-from agent.engine import creates, phases, reads, worker_pool, writes
+from agent.engine import phases, reads, worker_pool, writes
 from agent.engine.emulation import UNLIMITED, EmulatedStorage
 from agent.job import Step
 from agent.machine.workspace import Workspace
@@ -125,16 +125,18 @@ def test_no_operation_takes_less_than_the_latency_however_late_its_worker_wakes_
     read = [time.monotonic_ns()]
 
     reader.read([4096 * page for page in range(16)], read)
-    created = creates.create_all([b"a%d" % n for n in range(16)], EmulatedStorage(rule), "none", folder)
     written = writes.Writer(block, str(tmp_path / "out"), memoryview(bytes(17 << 20))).write_all(8)
-    acted = phases.act_on_all(
-        [b"a%d" % n for n in range(16)],
-        phases.paced(lambda _: None, {"phase": "stat", "sync": "none", "file_bytes": 0}, EmulatedStorage(rule)),
-        phases.Wall({"stonewall": "last"}),
-        is_dated=True,
+    created, seen = (
+        phases.act_on_all(
+            [b"a%d" % n for n in range(16)],
+            phases.act_of({**phases.USUALLY, "phase": phase, "counts": [16]}, 0, folder, EmulatedStorage(rule)),
+            phases.Wall({"stonewall": "last"}),
+            is_dated=True,
+        )
+        for phase in ("create", "stat")
     )
 
-    for stamps in (read, created, written, acted):
+    for stamps in (read, created, written, seen):
         assert min(after - before for before, after in pairwise(stamps)) >= 4_000_000
 
 

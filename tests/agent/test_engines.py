@@ -79,14 +79,14 @@ def test_the_slowest_operation_of_all_workers_is_uploaded_as_it_was(tmp_path):
 
 
 def test_the_plan_of_an_engine_is_in_no_command_line_and_may_be_of_any_length(tmp_path):
-    plan = {"files": 1, "threads": 1, "directories": [str(tmp_path)], "mode": "processes",
-            "pilot_directory": str(tmp_path), "sync": "none", "token": "hush" * 100_000}  # fmt: skip
-    armed = engines.arm("creates", plan, tmp_path)
+    plan = {"phase": "create", "counts": [1], "threads": 1, "directories": [str(tmp_path)], "mode": "processes",
+            "pilot_directory": str(tmp_path), "token": "hush" * 100_000}  # fmt: skip
+    armed = engines.arm("phases", plan, tmp_path)
     lines = [(Path("/proc") / str(pid) / "cmdline").read_bytes() for pid in armed._pids]
     armed.release()
     armed.wait()
 
-    assert all(b"agent.engine.creates" in line and b"hush" not in line for line in lines)
+    assert all(b"agent.engine.phases" in line and b"hush" not in line for line in lines)
     assert all(b"hush".hex().encode() not in line for line in lines)
 
 
@@ -95,10 +95,10 @@ def test_an_engine_ends_when_one_of_its_workers_fails_and_the_others_have_finish
     for folder in folders:
         folder.mkdir()
     plan = {
-        "files": 3, "threads": 3, "directories": [str(folder) for folder in folders], "mode": "processes",
-        "pilot_directory": str(tmp_path), "sync": "none",
+        "phase": "create", "counts": [1] * 3, "threads": 3, "directories": [str(folder) for folder in folders],
+        "mode": "processes", "pilot_directory": str(tmp_path),
     }  # fmt: skip
-    armed = engines.arm("creates", plan, tmp_path)
+    armed = engines.arm("phases", plan, tmp_path)
     folders[1].rmdir()
     # Without the mend it would wait for ever.
     give_up = threading.Timer(20, armed.kill)

@@ -166,10 +166,7 @@ def test_a_change_counts_when_sync_says_so_and_a_look_needs_none(tmp_path, monke
     synced = []
     is_folder = lambda file: stat.S_ISDIR(os.fstat(file).st_mode)  # noqa: E731
     monkeypatch.setattr(os, "fsync", lambda file: synced.append("directory" if is_folder(file) else "file"))
-    plan = {
-        **params_of(phase, sync=sync), "sizes": "", "prefix": "", "directories": [str(tmp_path)], "counts": [2],
-        "renamed": [0],
-    }  # fmt: skip
+    plan = {**phases.USUALLY, **params_of(phase, sync=sync), "directories": [str(tmp_path)], "counts": [2]}
     if phase != "create":
         for number in range(2):
             (tmp_path / f"0-{number}").touch()
@@ -178,6 +175,17 @@ def test_a_change_counts_when_sync_says_so_and_a_look_needs_none(tmp_path, monke
 
     assert synced == stored
     assert len(timed.ended) == 2
+
+
+@pytest.mark.parametrize(("sync", "least_s"), [("none", 0.0), ("end", 0.05), ("each", 0.1)])
+def test_an_emulated_volume_takes_the_time_of_its_syncs(tmp_path, sync, least_s):
+    rule = {**emulation.UNLIMITED, "sync_s": 0.05, "path": str(tmp_path / "bucket")}
+    alone = {"directories": [str(tmp_path)], "counts": [2], "emulation": rule}
+    plan = {**phases.USUALLY, **params_of(sync=sync), **alone}
+
+    timed = phases.prepare(plan, 0, False, phases.Wall(plan))()
+
+    assert (timed.ended[-1] - timed.start_ns) / 1e9 >= least_s
 
 
 @pytest.mark.parametrize("sizes", ["exponential seed 7", "lognormal 1.5", "100:70 5000:30"])

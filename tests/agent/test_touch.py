@@ -9,8 +9,7 @@ import pytest
 from support.agent_cloud import touch_params
 from support.disturbance import attempts
 
-from agent.engine import creates, emulation, worker_pool
-from agent.machine.workspace import count_files
+from agent.engine import worker_pool
 from agent.workloads import engines, touch
 
 
@@ -37,19 +36,20 @@ def test_both_modes_of_the_engine_reach_the_ideal_of_a_slow_storage(tmp_path, mo
             for folder in [*directories, root / "pilot", root / "scratch"]:
                 folder.mkdir(parents=True)
             plan = {
-                "files": 160,
+                "phase": "create",
+                "counts": [10] * 16,
                 "threads": 16,
                 "directories": [str(folder) for folder in directories],
                 "pilot_directory": str(root / "pilot"),
                 "mode": mode,
-                "sync": "none",
                 "emulation": slow_storage(root, 0.01),
             }
 
-            armed = engines.arm("creates", plan, root / "scratch")
+            armed = engines.arm("phases", plan, root / "scratch")
             armed.release()
             [ended] = armed.wait()
-            outcome = touch.read_engine(ended.stdout, touch_params(files=160, threads=16))
+            report = engines.read_report(ended.stdout, threads=16, operations=160)
+            outcome = touch.engine_outcome(report, touch_params(files=160, threads=16))
 
             # 16 workers, 10 ms each: 1,600 files/s cannot be exceeded.
             assert 1000 < outcome.metrics["files_per_s"] <= 1600
@@ -63,47 +63,20 @@ def test_the_engine_does_nothing_when_the_agent_goes_away_before_the_start(tmp_p
     (tmp_path / "d").mkdir()
     (tmp_path / "p").mkdir()
     plan = {
-        "files": 5,
+        "phase": "create",
+        "counts": [5],
         "threads": 1,
         "directories": [str(tmp_path / "d")],
         "pilot_directory": str(tmp_path / "p"),
         "mode": "processes",
-        "sync": "none",
     }
-    armed = engines.arm("creates", plan, tmp_path)
+    armed = engines.arm("phases", plan, tmp_path)
 
     os.close(armed._gate)
     armed._gate = -1
     os.waitpid(armed._pids[0], 0)
 
     assert list((tmp_path / "d").iterdir()) == []
-
-
-@pytest.mark.parametrize(
-    ("sync", "stored"),
-    [("none", []), ("end", ["directory"]), ("each", ["file", "directory", "file", "directory"])],
-)
-def test_a_create_counts_when_sync_says_so(tmp_path, monkeypatch, sync, stored):
-    directory = os.open(tmp_path, os.O_RDONLY)
-    synced = []
-    monkeypatch.setattr(os, "fsync", lambda file: synced.append("directory" if file == directory else "file"))
-
-    stamps = creates.create_all([f"{tmp_path}/{n}".encode() for n in range(2)], None, sync, directory)
-    os.close(directory)
-
-    assert synced == stored
-    assert len(stamps) == 3
-    assert count_files(tmp_path) == 2
-
-
-@pytest.mark.parametrize(("sync", "least_s"), [("none", 0.0), ("end", 0.05), ("each", 0.1)])
-def test_an_emulated_volume_takes_the_time_of_its_syncs(tmp_path, sync, least_s):
-    rule = {**emulation.UNLIMITED, "sync_s": 0.05, "path": str(tmp_path / "bucket")}
-    names = [f"{tmp_path}/{n}".encode() for n in range(2)]
-
-    stamps = creates.create_all(names, emulation.EmulatedStorage(rule), sync, directory=-1)
-
-    assert (stamps[-1] - stamps[0]) / 1e9 >= least_s
 
 
 def test_the_published_command_lines_are_written_literally():

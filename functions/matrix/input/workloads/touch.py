@@ -29,7 +29,9 @@ class TouchWorkload(OpenLoopModel):
 
     primary_metric: ClassVar[str] = "files_per_s"
     open_loop_metric: ClassVar[str] = "create_lat_p99_us"
-    yields: ClassVar[frozenset[str]] = frozenset({"files_per_s", "longest_stall_s", HIGHEST_RATE, *latencies("create")})
+    yields: ClassVar[frozenset[str]] = frozenset(
+        {"files_per_s", "creates_per_s", "longest_stall_s", HIGHEST_RATE, *latencies("create")}
+    )
 
     type: Literal["touch"]
     """Kind of workload."""
