@@ -31,11 +31,13 @@ WORKLOADS: Mapping[str, Part] = {
     "read": {"requestSize": "1MiB", "requests": 1024, "threads": [1, 4]},
     "build": {
         "prepare": "git clone --depth 1 https://github.com/git/git $BUILD_DIR", "build": "make -C $BUILD_DIR -j$JOBS",
+        "expectedReadGiB": 1, "expectedWriteGiB": 1,
     },
     "transfer": {"tool": ["cp", "rsync"]},
     # Needs no server and no network.
     "command": {
         "name": "unpack", "command": "tar xf src.tar", "expectedSeconds": 30,
+        "expectedReadGiB": 0.1, "expectedWriteGiB": 0.2,
         "prepare": "mkdir src && seq 20000 | split -a 4 -l 10 - src/ && tar cf src.tar src && rm -r src",
     },
 }  # fmt: skip

@@ -180,7 +180,7 @@ def use_lines(plan: PlanDocument) -> Iterator[str]:
     if assumed:
         yield (
             f"* assumed: each instance reads {max(assumed) / 1e6:g} MB/s and writes {max(assumed) / 1e6:g} MB/s while "
-            "your command runs; no budget caps what it moves beyond that"
+            "your command runs; high counts as many as AWS allows"
         )
 
 

@@ -83,7 +83,7 @@ def test_a_plan_shows_apart_what_grows_with_bytes_and_on_which_assumption(matrix
     assert "EFS elastic: 5.59 GiB read at $0.03, 5.59 GiB written at $0.06 *" in lines
     assumed = next(line for line in lines if line.startswith("* assumed"))
     assert "reads 10 MB/s and writes 10 MB/s while your command runs" in assumed
-    assert "no budget caps" in assumed
+    assert "high counts as many as AWS allows" in assumed
     assert [line.split()[2:4] for line in lines if line.startswith("EBS gp3")] == [["included", "–"]]
     [by_requests] = [line for line in lines if line.startswith("Mountpoint: ")]
     assert "GET requests at $0.4 per million" in by_requests

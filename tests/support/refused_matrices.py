@@ -308,6 +308,8 @@ WORKLOADS = [
     (READ | {"dataSize": "4MiB"}, "dataSize", "data-holds-the-requests"),
     (READ | {"dataSize": 8388608 + 8192}, "dataSize", "data-holds-the-requests"),
     (COMMAND | {"command": " "}, "command", "commands-are-not-blank"),
+    (COMMAND | {"expectedReadGiB": 1}, "expectedWriteGiB", "bytes-are-known-both-ways"),
+    (BUILD | {"expectedWriteGiB": 0}, "expectedReadGiB", "bytes-are-known-both-ways"),
     (COMMAND | {"on": "leader", "container": "docker.io/library/postgres:17"}, "container", "a-leader-is-no-container"),
     (COMMAND | {"metrics": {"iops": TPS}}, "metrics.iops", "metrics-can-be-found"),
     (COMMAND | {"metrics": {"a": TPS | {"jsonField": "x"}}}, "metrics.a", "metrics-can-be-found"),
@@ -1055,7 +1057,6 @@ WARNED: list[Row] = [
         storage=EBS | {"iops": 4_000, "throughputMiBps": 1_000},
         workload=TRANSFER,
     ),
-    row("workload[0].expectedSeconds", "charged-bytes-are-known", storage=EFS, workload=COMMAND),
     # 13 * 10 MB/s are more than 128.
     row(
         "storage[0]",

@@ -31,8 +31,6 @@ MANY_LAID_OUT_BYTES = 2**39
 MIN_RANGE_BYTES = 2**20
 # A compressor that saves less changes no figure beyond chance.
 MIN_SAVED = 0.02
-# Counters of a mount without traffic; only a storage with charges by the mount's bytes returns a figure for them.
-NOTHING_COUNTED = {"nfs_read_bytes": 0.0, "nfs_write_bytes": 0.0}
 
 
 def a_difference_can_be_tested(parsed: ParsedMatrix) -> Problems:
@@ -224,25 +222,6 @@ def _describe_fleet(count: int) -> str:
     return f"{count_of(count, 'instance')} read{'s' if count == 1 else ''}"
 
 
-def charged_bytes_are_known(parsed: ParsedMatrix) -> Problems:
-    """Yield a warning for each command or build on a storage that charges by bytes: how many it moves is not known."""
-    warned: set[str] = set()
-    for cell in parsed.cells:
-        assumed_bytes_per_s = cell.workload.assumed_bytes_per_s
-        if not assumed_bytes_per_s or not cell.storage.is_billed_by_use:
-            continue
-        path = cell.workload_path
-        if path in warned or cell.storage.metered_bytes(NOTHING_COUNTED) is None:
-            continue
-        warned.add(path)
-        rule = (
-            f"{cell.storage_name} charges by bytes, and how many it moves is not known: the plan assumes"
-            f" {assumed_bytes_per_s / 1e6:.0f} MB/s each way on each instance, and no budget caps what is beyond"
-        )
-        fix = "run it with 1 instance first: the receipt has what it cost"
-        yield Problem(f"{path}.expectedSeconds", None, rule, fix, is_warning=True)
-
-
 def storage_is_not_overloaded(parsed: ParsedMatrix) -> Problems:
     """Yield a warning for each shared storage if commands are assumed to write more than its published throughput.
 
@@ -394,7 +373,6 @@ RULES = (
     percentiles_have_operations,
     storage_has_no_burst,
     data_exceeds_the_servers_cache,
-    charged_bytes_are_known,
     storage_is_not_overloaded,
     data_is_incompressible,
 )

@@ -108,8 +108,7 @@ class Matrix(InputModel):
     """Seed of the random order. Default: derived from the run's name, so each run has another. The plan shows it."""
     budget_usd: Annotated[int | float | None, Field(ge=0, le=1e9, examples=[250])] = None
     """Limit of the run's planned cost in US dollars. A run whose expected cost is higher is refused. A cell whose worst
-    case no longer fits is skipped. Default: no limit. It does not cap what a `command` or `build` moves on EFS elastic
-    beyond 10 MB/s each way on each instance."""
+    case no longer fits is skipped. Default: no limit."""
     dry_run: Annotated[bool, Field(examples=[True])] = False
     """Only plan, create nothing."""
     resume: Annotated[

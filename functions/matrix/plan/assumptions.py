@@ -57,7 +57,8 @@ def assumptions(
         " bandwidth of the instance type: at most 5 Gbit/s for each thread and each TCP connection, 90 MB/s for each"
         " thread on S3, and less once burst credits of the storage, or of the instance for its network or EBS, have"
         " ended",
-        f"low: half the work; high: every cell runs until its deadline, {WORK_FACTOR} times the work and 15 minutes",
+        f"low: half the work; high: every cell runs until its deadline, {WORK_FACTOR} times the work and 15 minutes,"
+        " and moves twice the bytes that its matrix says, or in a given time as many as AWS's limits allow",
         f"on-demand Linux prices of {prices_of}; each instance has {ROOT_VOLUME_GIB} GiB of gp3 and a public IPv4",
     ]
     if matrix.emulate:

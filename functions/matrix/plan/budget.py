@@ -1,10 +1,13 @@
-"""Warnings and assumptions of a plan about its budget: refusal of the run, and cells that may be skipped."""
+"""Warnings and assumptions of a plan about its budget: a refused run, skipped cells, what has no bound but AWS's."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from operator import itemgetter
 
+from matrix.check.cells import Combination
 from matrix.plan.document import PlannedCell
 from matrix.price.book import Cost
 from matrix.terms.documents.plan import PlanWarning
+from matrix.terms.grouping import grouped
 
 
 def warnings(
@@ -29,6 +32,18 @@ def warnings(
             f" {_beyond_usd(riskiest):,.2f} more: it is skipped if it comes when the rest is spent"
         )
         yield {"path": "budgetUsd", "value": budget_usd, "message": message}
+
+
+def unbounded(cells: Iterable[tuple[Combination, Cost]]) -> Iterator[PlanWarning]:
+    """Yield a warning for each command or build whose bytes nobody knows, with its dearest cell on a storage."""
+    for path, costs in grouped((cell.workload_path, (cell.storage_name, cost.high)) for cell, cost in cells).items():
+        storage, usd = max(costs, key=itemgetter(1))
+        message = (
+            f"{storage} charges for what it moves, which nobody knows: {usd:,.2f} USD if a cell moves as much as AWS"
+            " allows until its deadline; write expectedReadGiB and expectedWriteGiB, or run it with 1 instance first:"
+            " the receipt has what it cost"
+        )
+        yield {"path": path, "value": None, "message": message}
 
 
 def assumptions(budget_usd: float | None, cost: Cost) -> list[str]:

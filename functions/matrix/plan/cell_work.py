@@ -6,12 +6,15 @@ from typing import NamedTuple
 from matrix.check.cells import Combination
 from matrix.input.pace import Work
 from matrix.input.workloads.contract import Clients
-from matrix.input.workloads.sweeps import Footprint
+from matrix.input.workloads.sweeps import Footprint, Moved
 from matrix.plan.instance_limits import Reach
 from matrix.storages.base import Storage
 from matrix.storages.metrics import Burst, LimitUnit
 from matrix.terms.charges import NOTHING, Amount, Usage
 from matrix.terms.documents.parts import Point
+
+# The least that the kernel asks a file server for, unless a program passes the page cache.
+PAGE_BYTES = 4_096
 
 
 class CellWork(NamedTuple):
@@ -29,23 +32,42 @@ def cell_work(cell: Combination, points: Sequence[Point], repetitions: int, reac
     `reach` has the limits of each instance. None: unknown, and no credits end, as those of emulated storages.
     """
     workload, storage, count = cell.workload, cell.storage, cell.fleet.count
-    clients = Clients(count, reach.most_bytes_per_s) if reach else Clients(count)
+    clients = Clients(count, reach.most_bytes_per_s, reach.limit_bytes_per_s) if reach else Clients(count)
     steps = [workload.footprint(point["params"], storage, clients).spread(repetitions) for point in points]
     filling_s = 0.0 if storage.traits.is_shared else workload.populate_seconds + storage.precondition_s
     after_credits_s = _seconds_after_credits(cell, steps, repetitions, reach.bursts) if reach else 0.0
     seconds = sum(step.seconds for step in steps) * repetitions + after_credits_s
-    times = count * repetitions
+    time = Work(seconds, len(points) * repetitions, count, filling_s)
+    times, most = count * repetitions, [step.most for step in steps]
+    if workload.assumed_bytes_per_s and reach:
+        most, times_most = [_anything(storage, clients, time.deadline_s)], count
+    else:
+        times_most = times
+
+    def amount(name: str, least: float) -> Amount:
+        expected = times * sum(getattr(step, name) for step in steps)
+        return Amount(least * expected, expected, times_most * sum(getattr(each, name) for each in most))
+
     use = Usage(
         NOTHING,
-        read_bytes=guessed(times * sum(step.read_bytes for step in steps)),
-        written_bytes=guessed(times * sum(step.written_bytes for step in steps)),
+        read_bytes=amount("read_bytes", 0.5),
+        written_bytes=amount("written_bytes", 0.5),
         stored_bytes=guessed(count * max(step.stored_bytes for step in steps)),
-        read_requests=Amount.exactly(times * sum(step.read_requests for step in steps)),
-        write_requests=Amount.exactly(times * sum(step.put_requests for step in steps)),
-        read_padding=guessed(times * sum(step.read_padding for step in steps)),
-        written_padding=guessed(times * sum(step.written_padding for step in steps)),
+        read_requests=amount("read_requests", 1.0),
+        write_requests=amount("put_requests", 1.0),
+        read_padding=amount("read_padding", 0.5),
+        written_padding=amount("written_padding", 0.5),
     )
-    return CellWork(Work(seconds, len(points) * repetitions, count, filling_s), use)
+    return CellWork(time, use)
+
+
+def _anything(storage: Storage, clients: Clients, seconds: float) -> Moved:
+    """Return what an instance may move each way in this time, by requests of a page at least."""
+    (read, gets, read_padding), (written, puts, padding) = (
+        most.moved(most.bytes_per_s * seconds, seconds)
+        for most in (clients.most(storage, way, PAGE_BYTES) for way in ("read", "written"))
+    )
+    return Moved(read, written, gets, puts, read_padding, padding)
 
 
 def guessed(amount: float) -> Amount:

@@ -11,7 +11,7 @@ from pydantic import TypeAdapter
 from matrix.input import instance_types
 from matrix.input.instance_types import Bandwidth
 from matrix.input.storage_names import brief_names
-from matrix.storages.base import STREAM_BYTES_PER_S, AttachedVolumes, Storage
+from matrix.storages.base import MOST_NETWORK_BYTES_PER_S, STREAM_BYTES_PER_S, AttachedVolumes, Storage
 from matrix.storages.metrics import Burst
 from matrix.storages.models import AnyStorage, metrics_of
 from matrix.terms.documents.plan import PlanCell, PlanWarning
@@ -43,6 +43,8 @@ class Reach(NamedTuple):
 
     most_bytes_per_s: float
     bursts: tuple[Burst, ...]
+    limit_bytes_per_s: float = MOST_NETWORK_BYTES_PER_S
+    """What it cannot exceed: of a type that is not known, more than what it is expected to reach."""
 
 
 class StorageVolumes(NamedTuple):
@@ -156,12 +158,10 @@ def reach_of(instance_type: str, weighting: str | None, storage: Storage) -> Rea
         _, network = instance_types.weighted(weighting, _ebs(limits), network)
     metrics = metrics_of(storage.type)
     cap, connections = metrics.client_cap(storage.document), metrics.connections(storage.document)
-    most = min(
-        network.most if network else STREAM_BYTES_PER_S,
-        cap.bytes_per_s if cap else math.inf,
-        connections * STREAM_BYTES_PER_S if connections else math.inf,
-    )
-    return Reach(most, tuple(instance_types.bursts(network=network)))
+    capped = min(cap.bytes_per_s if cap else math.inf, connections * STREAM_BYTES_PER_S if connections else math.inf)
+    most = network.most if network else STREAM_BYTES_PER_S
+    limit = network.most if network else MOST_NETWORK_BYTES_PER_S
+    return Reach(min(most, capped), tuple(instance_types.bursts(network=network)), min(limit, capped))
 
 
 def _ebs(limits: EbsLimits) -> Bandwidth:

@@ -24,7 +24,7 @@ from matrix.input.storage_names import brief_names
 from matrix.input.workloads import Workload
 from matrix.plan import budget, images, instance_limits, placing
 from matrix.plan.assumptions import assumptions, of_order
-from matrix.plan.cell_work import CellWork, cell_work, guessed
+from matrix.plan.cell_work import CellWork, cell_work
 from matrix.plan.document import Plan, PlannedCell, PlannedFileSystem, warning_of
 from matrix.plan.images import PlannedImage
 from matrix.plan.instance_limits import Reach, StorageVolumes
@@ -105,6 +105,7 @@ def plan(
     # Warnings of a refused run or skipped cell come before other warnings.
     warnings = [
         *budget.warnings(matrix.budget_usd, cost, cells, name_of),
+        *budget.unbounded(() if matrix.emulate else planner.unbounded),
         *map(warning_of, checked.warnings),
         *_warnings_of_time(
             matrix, ((storage_of[cell.file_system], cell.poll_s) for cell in cells), expected_s, deadline_s
@@ -182,6 +183,8 @@ class Planner:
         }
         self._works: dict[tuple[str, str, int, Reach | None], CellWork] = {}
         self._reaches: dict[tuple[str, str, str | None], Reach | None] = {}
+        self.unbounded: list[tuple[Combination, Cost]] = []
+        """Cells that nobody knows the bytes of, and what these cost."""
 
     def work_of(self, cell: Combination) -> CellWork:
         """Return what a cell does: the same in all launches, and for instance types with the same limits."""
@@ -221,6 +224,8 @@ class Planner:
             planned.append(self._plan_cell(cell, work.time, launch, group, known))
             for name, amount in () if known.reused_from else group.charges_by_use:
                 used[name] = used.get(name, NOTHING).and_also(amount)
+            if cell.workload.assumed_bytes_per_s and group.charges_by_use and not known.reused_from:
+                self.unbounded.append((cell, group.by_use))
         measured = [cell for cell in planned if not cell.reused_from]
         filling, filling_s, cost = populate(self.book, zip(measured, unmeasured, strict=True))
         creation_s, max_creation_s = _creation_s(storage)
@@ -331,7 +336,7 @@ class Planner:
         share = placing.cross_zone_share(cell.fleet.placement, cell.storage, cell.fleet.count)
         if not share.high:
             return Cost()
-        gib = guessed((use.read_bytes.expected + use.written_bytes.expected) / 2**30)
+        gib = use.read_bytes.and_also(use.written_bytes).times(1 / 2**30)
         crossed_gib = Amount(gib.low * share.low, gib.expected * share.expected, gib.high * share.high)
         return self.book.price("between_zones_gib").of(crossed_gib)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from matrix.fields.types import InputModel, Name
 from matrix.storages.metrics import NO_METRICS, Burst, StorageMetrics
@@ -16,8 +16,10 @@ from matrix.terms.documents.parts import StorageFields
 
 # One thread or one TCP connection, conservatively: EC2 gives a single flow of packets at most 5 Gbit/s.
 STREAM_BYTES_PER_S = 625e6
-# For a service with no throughput limit that a fleet reaches: the sum of 1,000 instances, each with 100 Gbit/s.
-BEYOND_ANY_FLEET_BYTES_PER_S = 1_000 * 20 * STREAM_BYTES_PER_S
+# Of an instance whose type is not known.
+MOST_NETWORK_BYTES_PER_S = 20 * STREAM_BYTES_PER_S
+# For a service with no throughput limit that a fleet reaches: the sum of 1,000 instances.
+BEYOND_ANY_FLEET_BYTES_PER_S = 1_000 * MOST_NETWORK_BYTES_PER_S
 USUAL_INSTANCE_TYPE = "m6i.large"
 # The field by which a matrix names an existing EFS or FSx file system.
 FILE_SYSTEM_ID = "fileSystemId"
@@ -79,6 +81,25 @@ class BlockTimes:
     read_iops: float | None = None  # None: as many as writes
     read_bytes_per_s: float | None = None
     is_free_of_iops: bool = False  # its IOPS limit metadata only
+
+
+class Limit(NamedTuple):
+    """Bytes and requests of a second at the most."""
+
+    bytes_per_s: float = math.inf
+    requests_per_s: float = math.inf
+
+
+class ServiceLimits(NamedTuple):
+    """What AWS documents for all clients of a storage together, in its quickest region, or for each of them."""
+
+    read: Limit = Limit()
+    written: Limit = Limit()
+    is_of_each_client: bool = False
+
+
+# Of a prefix that S3 has not split yet: each client has its own (S3 user guide, performance).
+OF_A_PREFIX = ServiceLimits(Limit(requests_per_s=5_500), Limit(requests_per_s=3_500), is_of_each_client=True)
 
 
 @dataclass(frozen=True)
@@ -244,6 +265,11 @@ class Storage(InputModel):
     @abstractmethod
     def effective_iops(self) -> int:
         """Limit of the operations per second. For a shared storage, of all clients together."""
+
+    @property
+    def service_limits(self) -> ServiceLimits:
+        """The most that AWS may let it do, which bounds what is billed by use. By default nothing is known."""
+        return ServiceLimits()
 
     @property
     def create_latency_s(self) -> float:

@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping
 
+from matrix.storages.base import Limit, ServiceLimits
+
 # S3 user guide, "S3 Express One Zone Availability Zones and Regions", read in November 2026.
 ZONES: Mapping[str, tuple[str, ...]] = {
     "us-east-1": ("use1-az4", "use1-az5", "use1-az6"),
@@ -19,8 +21,8 @@ GATEWAY_SERVICE = "s3express"
 OBJECT_SERVICE = "s3"
 # Seconds of a write and a read in a directory bucket: AWS says "single-digit milliseconds", so this is the middle.
 REQUEST_S = 0.005
-# Writes per second of a directory bucket; it allows twice as many reads (S3 user guide, performance).
-WRITES_PER_S = 100_000
+# By default (S3 user guide, performance).
+OF_A_DIRECTORY_BUCKET = ServiceLimits(Limit(requests_per_s=200_000), Limit(requests_per_s=100_000))
 
 
 def is_directory_bucket(name: str) -> bool:

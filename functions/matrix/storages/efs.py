@@ -11,8 +11,10 @@ from matrix.storages.base import (
     FILE_SYSTEM_ID,
     BlockTimes,
     CeilingWords,
+    Limit,
     Quota,
     QuotaUse,
+    ServiceLimits,
     Storage,
     Traits,
     Words,
@@ -38,6 +40,8 @@ FILE_SYSTEMS = Quota("elasticfilesystem", "L-848C634D", "File systems per accoun
 READ_WEIGHT = 1 / 3
 # Elastic reads of a Regional file system in the slowest region (EFS guide, performance summary: 20 to 60 GiB/s).
 ELASTIC_READ_GIBPS = 20
+# Elastic reads and writes of a Regional file system in the quickest regions (EFS guide, quotas that you can increase).
+MOST_READ_GIBPS, MOST_WRITTEN_GIBPS = 60, 5
 
 
 MIB = 2.0**20
@@ -214,6 +218,14 @@ class EfsStorage(Storage):
     def effective_iops(self) -> int:
         """Writes per second of the whole file system."""
         return most_operations(self.throughput_mode, self.deployment, self.performance_mode)[1]
+
+    @property
+    def service_limits(self) -> ServiceLimits:
+        """The default quotas of elastic throughput, by which bytes are billed."""
+        if self.throughput_mode != "elastic":
+            return ServiceLimits()
+        reads, writes = most_operations(self.throughput_mode, self.deployment, self.performance_mode)
+        return ServiceLimits(Limit(MOST_READ_GIBPS * 2**30, reads), Limit(MOST_WRITTEN_GIBPS * 2**30, writes))
 
     @property
     def bursts(self) -> list[Burst]:

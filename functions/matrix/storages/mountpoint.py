@@ -10,8 +10,23 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from matrix.fields.types import BucketName, ObjectPrefix, Rule, Size
-from matrix.storages.base import BEYOND_ANY_FLEET_BYTES_PER_S, Ability, CeilingWords, Storage, Traits, Words
-from matrix.storages.directory_buckets import GATEWAY_SERVICE, OBJECT_SERVICE, WRITES_PER_S, ZONES, is_directory_bucket
+from matrix.storages.base import (
+    BEYOND_ANY_FLEET_BYTES_PER_S,
+    OF_A_PREFIX,
+    Ability,
+    CeilingWords,
+    ServiceLimits,
+    Storage,
+    Traits,
+    Words,
+)
+from matrix.storages.directory_buckets import (
+    GATEWAY_SERVICE,
+    OBJECT_SERVICE,
+    OF_A_DIRECTORY_BUCKET,
+    ZONES,
+    is_directory_bucket,
+)
 from matrix.storages.metrics import StorageMetrics
 from matrix.terms.charges import Amount, Charge, Usage
 from matrix.terms.documents.parts import StorageFields
@@ -148,11 +163,12 @@ class MountpointStorage(Storage):
 
     @property
     def effective_iops(self) -> int:
-        """PUTs and deletes per second of a prefix that S3 has not split yet (S3 user guide, performance).
+        """PUTs and deletes per second of a prefix, or of a directory bucket."""
+        return int(self.service_limits.written.requests_per_s)
 
-        For a directory bucket the writes per second.
-        """
-        return WRITES_PER_S if self._is_express else 3_500
+    @property
+    def service_limits(self) -> ServiceLimits:
+        return OF_A_DIRECTORY_BUCKET if self._is_express else OF_A_PREFIX
 
     @property
     def read_latency_s(self) -> float:
@@ -176,8 +192,8 @@ class MountpointStorage(Storage):
         of_class = "s3_express_{}" if self._is_express else "s3_{}"
         yield Charge(of_class.format("gib_month"), usage.kept_gib_months)
         parts = usage.read_bytes.times(1 / (self.read_part_size or PART_BYTES))
-        most = max(parts.high, usage.read_requests.high)
-        yield Charge(of_class.format("get"), Amount(parts.low, (parts.expected + max(parts.expected, most)) / 2, most))
+        gets = [max(pair) for pair in zip(usage.read_requests, parts, strict=True)]
+        yield Charge(of_class.format("get"), Amount(parts.low, (parts.expected + gets[1]) / 2, gets[2]))
         parts = usage.written_bytes.times(1 / (self.write_part_size or PART_BYTES))
         puts = [max(pair) for pair in zip(usage.write_requests, parts, strict=True)]
         yield Charge(of_class.format("put"), Amount(puts[0], 2 * puts[1], 3 * puts[2]))

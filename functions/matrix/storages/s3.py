@@ -6,7 +6,15 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from matrix.fields.types import BucketName, ObjectPrefix, Rule
-from matrix.storages.base import BEYOND_ANY_FLEET_BYTES_PER_S, CeilingWords, Storage, Traits, Words
+from matrix.storages.base import (
+    BEYOND_ANY_FLEET_BYTES_PER_S,
+    OF_A_PREFIX,
+    CeilingWords,
+    ServiceLimits,
+    Storage,
+    Traits,
+    Words,
+)
 from matrix.storages.directory_buckets import OBJECT_SERVICE, is_directory_bucket
 from matrix.storages.metrics import StorageMetrics
 from matrix.terms.charges import Charge, Usage
@@ -96,8 +104,12 @@ class S3Storage(Storage):
 
     @property
     def effective_iops(self) -> int:
-        """GETs per second of a prefix that S3 has not split yet (S3 user guide, performance)."""
-        return 5_500
+        """GETs per second of a prefix."""
+        return int(OF_A_PREFIX.read.requests_per_s)
+
+    @property
+    def service_limits(self) -> ServiceLimits:
+        return OF_A_PREFIX
 
     def charges(self, usage: Usage) -> Iterator[Charge]:
         """Yield its stored data and its requests."""

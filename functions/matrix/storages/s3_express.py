@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import ClassVar, Literal
 
-from matrix.storages.base import BEYOND_ANY_FLEET_BYTES_PER_S, CeilingWords, Storage, Traits, Words
-from matrix.storages.directory_buckets import GATEWAY_SERVICE, REQUEST_S, WRITES_PER_S, ZONES
+from matrix.storages.base import BEYOND_ANY_FLEET_BYTES_PER_S, CeilingWords, ServiceLimits, Storage, Traits, Words
+from matrix.storages.directory_buckets import GATEWAY_SERVICE, OF_A_DIRECTORY_BUCKET, REQUEST_S, ZONES
 from matrix.storages.s3 import S3Metrics
 from matrix.terms.charges import Charge, Usage
 
@@ -63,8 +63,12 @@ class S3ExpressStorage(Storage):
 
     @property
     def effective_iops(self) -> int:
-        """Writes per second of a directory bucket; it allows twice as many reads (S3 user guide, performance)."""
-        return WRITES_PER_S
+        """Writes per second of a directory bucket."""
+        return int(OF_A_DIRECTORY_BUCKET.written.requests_per_s)
+
+    @property
+    def service_limits(self) -> ServiceLimits:
+        return OF_A_DIRECTORY_BUCKET
 
     def charges(self, usage: Usage) -> Iterator[Charge]:
         """Yield its stored data, its requests, and each GiB that is written or read (S3 pricing since April 2025)."""

@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field, StringConstraints
 
 from matrix.fields.types import SizeOrNone
-from matrix.storages.base import FILE_SYSTEM_ID, BlockTimes, CeilingWords, Storage, Traits, Words
+from matrix.storages.base import FILE_SYSTEM_ID, BlockTimes, CeilingWords, Limit, ServiceLimits, Storage, Traits, Words
 from matrix.storages.directory_buckets import OBJECT_SERVICE
 from matrix.storages.metrics import MINUTE_S, ClientCap, StorageMetrics, metrics_table
 from matrix.terms.charges import METERED_DATA_BYTES, METERED_METADATA_BYTES, Amount, Charge, Usage
@@ -16,7 +16,7 @@ from matrix.terms.use import Use, nfs_operations, total
 # S3 user guide, S3 Files performance (read in November 2026): of a file system, and of one client.
 READ_IOPS, WRITE_IOPS = 250_000, 50_000
 READ_BYTES_PER_S = 1e12  # "terabytes per second"
-MIN_WRITE_GIBPS, CLIENT_READ_GIBPS = 1.0, 3.0
+MIN_WRITE_GIBPS, MOST_WRITE_GIBPS, CLIENT_READ_GIBPS = 1.0, 5.0, 3.0
 # The FileSystemId of CreateFileSystem's model; EFS's ids are shorter.
 FileSystemId = Annotated[str, StringConstraints(pattern=r"^fs-[0-9a-f]{17,40}$")]
 
@@ -134,6 +134,11 @@ class S3FilesStorage(Storage):
     def bandwidth_bytes_per_s(self) -> float:
         """Bytes per second that all clients together may write in the slowest regions (1 to 5 GiB/s by region)."""
         return MIN_WRITE_GIBPS * 2**30
+
+    @property
+    def service_limits(self) -> ServiceLimits:
+        """Terabytes per second of reads are beyond any fleet."""
+        return ServiceLimits(Limit(requests_per_s=READ_IOPS), Limit(MOST_WRITE_GIBPS * 2**30, WRITE_IOPS))
 
     @property
     def effective_iops(self) -> int:

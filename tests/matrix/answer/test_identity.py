@@ -25,7 +25,7 @@ OTHERS = {
     "access": "sequential", "atMostSeconds": 20, "blockSize": "2MiB", "build": "make all", "buildDirectory": "local",
     "buildDiskGiB": 200, "cachePath": "elsewhere", "command": "pgbench other",
     "container": "docker.io/library/postgres:17", "dataSize": "1GiB", "directories": "fleet", "expectedFetchSeconds": 5,
-    "expectedSeconds": {"1": 7}, "fileSize": "2MB", "files": 2048, "image": "core-image-minimal",
+    "expectedReadGiB": 5, "expectedSeconds": {"1": 7}, "expectedWriteGiB": 5, "fileSize": "2MB", "files": 2048, "image": "core-image-minimal",
     "jobs": [8], "name": "other", "objectSize": "4KiB", "objects": 3, "offsets": "bytes", "p99AtMostMs": 5,
     "phases": ["stat"], "populate": "true", "prepare": "true",
     "primaryMetric": "duration_s", "ratePerSecondPerInstance": [5], "requestSize": "128KiB",
@@ -45,6 +45,7 @@ SPECIAL = {
 }  # fmt: skip
 # Fields that are in no key, with the reason.
 NOT_IN_KEY = {
+    **dict.fromkeys(("expectedReadGiB", "expectedWriteGiB"), "the plan's cost; nothing that is measured"),
     "name": "a label; of a command it is, as nothing else tells two commands of one text on other objects",
     "expectedSeconds": "sets deadline and cost of the plan; nothing that is measured",
     "expectedFetchSeconds": "sets deadline and cost of the plan; nothing that is measured",

@@ -168,6 +168,53 @@ def test_work_that_outlasts_the_credits_of_the_instance_goes_on_at_its_baseline(
     assert planner(emulated).work_of(emulated.cells[0]).time.seconds <= seconds
 
 
+RANDOM = {"type": "fio", "direct": 1, "size": "1G", "time_based": 1, "runtime": 60, "ioengine": "libaio"}
+
+
+@pytest.mark.parametrize(
+    ("storage", "instances", "job", "read_gib", "written_gib"),
+    [
+        # 250,000 requests a second of a Regional file system, each of 32 KiB, and twice the GiB laid out by each.
+        (EFS, 20, {"rw": "randread", "bs": "4k", "iodepth": 16}, 250_000 * 60 * 32 / 2**20, 2 * 20),
+        (EFS, 20, {"rw": "randread", "bs": "1m"}, 20 * 500 / 2**10 * 60, 2 * 20),  # 500 MiB/s of a client
+        (EFS, 20, {"rw": "randwrite", "bs": "1m"}, 0, 5 * 60),  # GiB/s of the region
+        # 50,000 writes hold the reads up to 50,000 / 0.3 * 0.7. Files that are written are made in each step.
+        (EFS, 20, {"rw": "randrw", "rwmixread": 70, "bs": "32k"}, 350_000 / 3 * 60 / 2**15, 5e4 * 60 / 2**15 + 2 * 20),
+        (EFS, 20, {"rw": "randread", "bs": "1m", "rate_iops": 10}, 20 * 10 * 60 / 2**10, 2 * 20),
+    ],
+)
+def test_timed_work_is_billed_at_most_for_what_client_and_region_let_it_do(
+    storage, instances, job, read_gib, written_gib
+):
+    fleet = {"instanceType": "m7i.large", "count": instances}
+    checked = matrix(storage=[storage], workload=[RANDOM | job], fleet=[fleet], repetitions=1)
+
+    use = planner(checked).work_of(checked.cells[0]).use
+
+    assert (use.read_bytes.high + use.read_padding.high) / 2**30 == pytest.approx(read_gib)
+    assert (use.written_bytes.high + use.written_padding.high) / 2**30 == pytest.approx(written_gib)
+
+
+@pytest.mark.parametrize(
+    ("known", "is_unbounded"), [({}, True), ({"expectedReadGiB": 2, "expectedWriteGiB": 0.5}, False)]
+)
+def test_a_command_moves_what_its_matrix_says_or_what_aws_allows_until_its_deadline(known, is_unbounded):
+    command = {"type": "command", "name": "own", "command": "true", "expectedSeconds": 100}
+    made = plan(matrix(storage=[EFS, EBS], workload=[command | known], repetitions=3))
+    [cell] = [cell for cell in made.cells if cell.storage["type"] == "efs"]
+
+    # One client: 500 MiB/s each way, by requests of 4 KiB that count as 32: 128,000 reads, 50,000 writes a second.
+    read, written = (500 / 2**10 + requests * 28 / 2**20 for requests in (128_000, 50_000))
+    expected, high = (3 * (2 * 0.03 + 0.5 * 0.06), 6 * (2 * 0.03 + 0.5 * 0.06))
+    if is_unbounded:
+        expected, high = 3 * 1e9 / 2**30 * 0.09, cell.deadline_s * (read * 0.03 + written * 0.06)
+    [by_use] = [system.by_use for system in made.file_systems if system.by_use]
+    assert sum(use["cost_usd"]["expected"] for use in by_use) == pytest.approx(expected, rel=0.001)
+    assert sum(use["cost_usd"]["high"] for use in by_use) == pytest.approx(high, rel=0.001)
+    told = [warning["message"] for warning in made.warnings if warning["path"] == "workload[0]"]
+    assert [f"{high:,.2f} USD" in message for message in told] == [True] * is_unbounded
+
+
 MANY_THREADS = {"threads": 64, "tool": "engine", "dataSize": "1TiB"}
 
 

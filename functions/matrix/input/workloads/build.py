@@ -15,7 +15,9 @@ class BuildWorkload(ShellWorkload):
     setting_apart: ClassVar[tuple[str, ...]] = ("build_directory",)
     primary_metric: ClassVar[str] = "duration_s"
     yields: ClassVar[frozenset[str]] = frozenset({"build_cpu_s"})
-    assumption: ClassVar[str] = "a build takes its expectedSeconds and moves 10 MB/s each way"
+    assumption: ClassVar[str] = (
+        "a build takes its expectedSeconds and moves what its matrix says, else 10 MB/s each way"
+    )
 
     type: Literal["build"]
     """Kind of workload."""

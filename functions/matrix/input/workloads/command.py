@@ -64,7 +64,8 @@ class CommandWorkload(ShellWorkload):
     primary_metric: ClassVar[str] = "duration_s"
     yields: ClassVar[frozenset[str]] = frozenset({"command_cpu_s"})
     assumption: ClassVar[str] = (
-        "a command takes its expectedSeconds and moves 10 MB/s each way, or reads its objects once"
+        "a command takes its expectedSeconds and moves what its matrix says, or reads its objects once, or else moves"
+        " 10 MB/s each way"
     )
 
     type: Literal["command"]
@@ -120,7 +121,8 @@ class CommandWorkload(ShellWorkload):
         made = stored / len(self.points())
         return Footprint(
             footprint.seconds,
-            read_bytes=stored,
+            read_bytes=stored if self.expected_read_gib is None else footprint.read_bytes,
+            written_bytes=0.0 if self.expected_write_gib is None else footprint.written_bytes,
             stored_bytes=stored,
             read_requests=max(self.objects, stored / MIN_PART_BYTES),
             longest_s=footprint.seconds,

@@ -4,12 +4,40 @@ import math
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal, NamedTuple
 
 from matrix.fields.types import InputModel, Name
 from matrix.input.workloads.sweeps import Footprint, Params
-from matrix.storages.base import STREAM_BYTES_PER_S, Ability, Need, Storage
+from matrix.storages.base import MOST_NETWORK_BYTES_PER_S, STREAM_BYTES_PER_S, Ability, Need, Storage
+from matrix.terms.charges import metered_request_bytes
 from matrix.terms.documents.parts import Volume
+
+Way = Literal["read", "written"]
+
+
+class Requests(NamedTuple):
+    """Bytes that are moved one way, by so many requests, and what EFS meters beyond the bytes."""
+
+    moved: float = 0.0
+    number: float = 0.0
+    padding: float = 0.0
+
+    def and_also(self, other: "Requests") -> "Requests":
+        """Return the sum of two."""
+        return Requests(self.moved + other.moved, self.number + other.number, self.padding + other.padding)
+
+
+class Most(NamedTuple):
+    """Bytes and requests of a second at the most, of requests of a least size."""
+
+    bytes_per_s: float
+    requests_per_s: float
+    least_request: int
+
+    def moved(self, moved: float, seconds: float) -> Requests:
+        """Return these bytes with the most requests that move them in this time."""
+        number = min(self.requests_per_s * seconds, moved / self.least_request)
+        return Requests(moved, number, number * (metered_request_bytes(self.least_request) - self.least_request))
 
 
 @dataclass(frozen=True)
@@ -18,6 +46,8 @@ class Clients:
 
     count: int
     most_bytes_per_s: float = STREAM_BYTES_PER_S
+    limit_bytes_per_s: float = MOST_NETWORK_BYTES_PER_S
+    """What each cannot exceed in one direction, though plans may expect less."""
 
     def sharing(self, storage: Storage) -> int:
         """Return how many of them share one storage."""
@@ -27,6 +57,15 @@ class Clients:
         """Return the bytes per second of each instance with so many threads: its share of the storage, or its own."""
         share = storage.bandwidth_bytes_per_s / self.sharing(storage)
         return min(share, self.most_bytes_per_s, threads * storage.traits.stream_bytes_per_s)
+
+    def most(self, storage: Storage, way: Way, least_request: int, largest_request: float = math.inf) -> "Most":
+        """Return what each may move one way in a second, by AWS's limits of storage and instances."""
+        limits = storage.service_limits
+        bytes_per_s, requests_per_s = limits.read if way == "read" else limits.written
+        share = 1 if limits.is_of_each_client else self.sharing(storage)
+        requests = min(requests_per_s / share, self.limit_bytes_per_s / least_request)
+        moved = min(bytes_per_s / share, self.limit_bytes_per_s, requests * largest_request)
+        return Most(moved, requests, least_request)
 
     def making_s(self, storage: Storage, own_bytes: float, shared_bytes: float, threads: int = 1) -> float:
         """Return the seconds until each has written its own bytes, and one of them those that all share."""

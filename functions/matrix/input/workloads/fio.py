@@ -21,12 +21,12 @@ from pydantic import (
 from contract.fio_job import READ, SYNCHRONOUS_ENGINES, SYNCING, WRITE, FioJob, kept_of
 from matrix.fields.types import Rule, Sweep, refusal, repeated
 from matrix.input.workloads import fio_job_file
-from matrix.input.workloads.contract import Clients, Workload
+from matrix.input.workloads.contract import Clients, Requests, Way, Workload
 from matrix.input.workloads.fio_job_file import Section
 from matrix.input.workloads.fio_values import FORMS
-from matrix.input.workloads.sweeps import Footprint, Params, combinations
+from matrix.input.workloads.sweeps import Footprint, Moved, Params, combinations
 from matrix.storages.base import Ability, Need, Storage
-from matrix.terms.charges import PUT_PART_BYTES, metered_request_bytes
+from matrix.terms.charges import METERED_DATA_BYTES, PUT_PART_BYTES, metered_request_bytes
 from matrix.terms.metrics import latencies
 from matrix.terms.problems import Problem, Problems, check, path_text
 
@@ -44,6 +44,8 @@ def _one_reason(value: object, validate: ValidatorFunctionWrapHandler) -> object
         rule = "must be a number, or 1 to 100 letters, digits and _ . , : % + = -"
         raise refusal("option_value", rule, 'for example "4k" or 16, or a list of them') from None
 
+
+WAYS: dict[int, Way] = {READ: "read", WRITE: "written"}
 
 # Keys that people expect here, from other tools or from other workloads.
 _EXPECTED_KEYS = {
@@ -316,6 +318,7 @@ class FioWorkload(Workload):
             read_padding=read_padding,
             written_padding=written_padding,
             longest_s=before_s + point.longest_s,
+            timed=_timed(point, laid_out, files, storage, clients) if point.longest_s < math.inf else None,
             making_s=clients.making_s(storage, *((0.0, made) if sharing > 1 else (made, 0.0))),
             made_bytes=made / sharing,
             made_requests=made_requests / sharing,
@@ -476,6 +479,27 @@ def _speed(job: FioJob, storage: Storage, clients: Clients, together: int = 1) -
     by_blocks = math.inf if job.is_merged else iops * job.mean_block
     by_storage = min(by_blocks, clients.bytes_per_s(storage, job.jobs * job.depth))
     return min(by_storage / together, job.given_bytes_per_s)
+
+
+def _timed(point: _PointJobs, laid_out: float, files: int, storage: Storage, clients: Clients) -> Moved:
+    """Return what one instance moves at the most: what it lays out and reads before, and its I/O until time ends it."""
+    sums = {READ: Requests(2 * point.read_before_bytes), WRITE: Requests(2 * laid_out)}
+    for job in point.jobs:
+        seconds, shares = job.longest_s, dict(zip((READ, WRITE), job.split(1.0), strict=True))
+        most = {way: clients.most(storage, WAYS[way], *_requests_of(job, way)) for way in job.directions}
+        # The slower way of a mixture holds the other up.
+        per_s = min(each.bytes_per_s / (shares[way] or 1.0) for way, each in most.items())
+        amount = min(min(job.given_bytes_per_s, per_s) * seconds, 2 * job.most_bytes)
+        for way, each in most.items():
+            sums[way] = sums[way].and_also(each.moved(amount * shares[way], seconds))
+    (read, read_requests, read_padding), (written, _, written_padding) = sums[READ], sums[WRITE]
+    return Moved(read, written, read_requests, max(files, written / PUT_PART_BYTES), read_padding, written_padding)
+
+
+def _requests_of(job: FioJob, way: int) -> tuple[int, float]:
+    """Return the least and the largest size of a request; the page cache merges those of a sequential job."""
+    least, most = job.block_limits
+    return (METERED_DATA_BYTES, math.inf) if job.is_merged else (least[way], most[way])
 
 
 def _padding(job: FioJob, way: int, moved_bytes: float) -> float:

@@ -12,6 +12,7 @@ from matrix.input.workloads.expected import ALONE, ExpectedSeconds, expected_for
 from matrix.input.workloads.sweeps import Footprint, Params, combinations, values_are_different
 from matrix.storages.base import Storage
 from matrix.storages.models import how_many
+from matrix.terms.charges import PUT_PART_BYTES
 from matrix.terms.problems import Problems
 
 # The user's own shell, by design: it runs on the user's instances. Only characters that no shell accepts are refused.
@@ -19,6 +20,7 @@ Command = Annotated[str, StringConstraints(min_length=1, max_length=4_096, patte
 CachePath = Annotated[
     str, StringConstraints(max_length=200, pattern=r"^[A-Za-z0-9_][A-Za-z0-9._-]*(/[A-Za-z0-9_][A-Za-z0-9._-]*)*$")
 ]
+Gib = Annotated[int | float, Field(ge=0, le=1_000_000)]
 
 # Assumed traffic of a command per second of its estimated time; unknown before the first run.
 ASSUMED_BYTES_PER_S = 10e6
@@ -60,6 +62,10 @@ class ShellWorkload(Workload):
     """Parallel jobs, given to the command as JOBS."""
     cache_path: CachePath | None = None
     """Folder of the cache, relative to the root of the storage. Default: `cache`; the root of one that is only read."""
+    expected_read_gib: Annotated[Gib | None, Field(alias="expectedReadGiB", examples=[12.5])] = None
+    """GiB that each instance reads from the storage in one execution. EFS counts a request below 32 KiB as 32 KiB."""
+    expected_write_gib: Annotated[Gib | None, Field(alias="expectedWriteGiB", examples=[12.5])] = None
+    """GiB that each instance writes to the storage in one execution, with what `prepare` writes."""
     expected_seconds: Annotated[ExpectedSeconds, Field(examples=[{"1": 600, "100": 900}])] = Field(default={ALONE: 600})
     """About how many seconds one execution takes, or a map by fleet size: it sets deadline and cost of a cell."""
 
@@ -70,8 +76,8 @@ class ShellWorkload(Workload):
 
     @property
     def assumed_bytes_per_s(self) -> float:
-        """Assumed traffic of an instance, because it is unknown before the first run."""
-        return ASSUMED_BYTES_PER_S
+        """Assumed traffic of an instance, because it is unknown before the first run unless the matrix has it."""
+        return ASSUMED_BYTES_PER_S if self.expected_read_gib is None else 0.0
 
     def points(self) -> list[Params]:
         swept = combinations(
@@ -90,12 +96,17 @@ class ShellWorkload(Workload):
         del params
         on_each = math.ceil(clients.count / how_many(storage.document))
         seconds = seconds_of(self.expected_seconds, storage.type, on_each)
-        moved = seconds * ASSUMED_BYTES_PER_S
-        return Footprint(seconds, read_bytes=moved, written_bytes=moved, longest_s=seconds)
+        assumed = seconds * ASSUMED_BYTES_PER_S
+        read, written = (
+            assumed if gib is None else gib * 2**30 for gib in (self.expected_read_gib, self.expected_write_gib)
+        )
+        gets = read / PUT_PART_BYTES
+        return Footprint(seconds, read_bytes=read, written_bytes=written, read_requests=gets, longest_s=seconds)
 
     @classmethod
     def rules(cls) -> tuple[Rule, ...]:
-        return (commands_are_not_blank, variables_are_set, values_are_different, expected_for_any_storage)
+        own = (commands_are_not_blank, variables_are_set, bytes_are_known_both_ways)
+        return (*own, values_are_different, expected_for_any_storage)
 
 
 def commands_are_not_blank(part: ShellWorkload) -> Problems:
@@ -104,6 +115,13 @@ def commands_are_not_blank(part: ShellWorkload) -> Problems:
         command = getattr(part, name)
         if command is not None and not command.strip():
             yield part.problem(name, "is blank", "write a shell command" if name == part.timed else "leave it out")
+
+
+def bytes_are_known_both_ways(part: ShellWorkload) -> Problems:
+    """Yield a problem for expected bytes of one way only: what it moves the other way would have no bound."""
+    for known, missing in (("expectedReadGiB", "expectedWriteGiB"), ("expectedWriteGiB", "expectedReadGiB")):
+        if known in part.document and missing not in part.document:
+            yield part.problem(missing, f"is missing beside {known}", "write it, too: 0 if it moves nothing")
 
 
 def variables_are_set(part: ShellWorkload) -> Problems:
