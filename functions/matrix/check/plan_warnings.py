@@ -10,12 +10,13 @@ from matrix.check.cells import Combination, ParsedMatrix
 from matrix.input.instance_types import GBIT, burstable, network_of, smallest_with_network
 from matrix.input.workloads.command import CommandWorkload
 from matrix.input.workloads.contract import Clients
-from matrix.input.workloads.fio import FioWorkload, cautions, place
+from matrix.input.workloads.fio import FioWorkload, place
 from matrix.input.workloads.metadata import MetadataWorkload
 from matrix.input.workloads.read import ReadWorkload
 from matrix.input.workloads.touch import TouchWorkload
 from matrix.statistics.sample_size import needed
 from matrix.terms.findings.replication import MIN_LAUNCHES, advice, describe_counts, shortages_of
+from matrix.terms.fio_cautions import cautions_before
 from matrix.terms.metrics import latency_of
 from matrix.terms.problems import Problem, Problems
 from matrix.terms.quantities import count_of, number, rough_duration
@@ -86,7 +87,7 @@ def fio_measures_the_storage(parsed: ParsedMatrix) -> Problems:
     for path, workload in {cell.workload_path: cell.workload for cell in parsed.cells}.items():
         warned: set[str] = set()
         for point in workload.points() if isinstance(workload, FioWorkload) else ():
-            for name, rule, fix in cautions(FioJob(point["options"])):
+            for name, rule, fix in cautions_before(FioJob(point["options"])):
                 if rule not in warned:
                     warned.add(rule)
                     option = place(point, name)

@@ -18,6 +18,7 @@ from matrix.samples.file import SampleFile
 from matrix.samples.fio_logs import (
     LARGEST,
     MIN_RUNTIME_MS,
+    READ_BACK,
     SHORT,
     WAYS,
     FioFile,
@@ -148,9 +149,13 @@ def _works(file: FioFile, name: str) -> Iterator[_Work]:
             if job.sides:
                 key = (json.dumps(_options(job.options)), job.name, job.host, job.group)
                 together.setdefault(key, []).append(job)
-        at_once = Counter((host, group) for _, _, host, group in together)
+        at_once = Counter(
+            (host, group) for (_, _, host, group), jobs in together.items() if READ_BACK not in jobs[0].cautions
+        )
         for (_, _, host, group), jobs in together.items():
-            work = _Work(jobs, name, number, sorted({job.doubt for job in jobs} - {""}))
+            work = _Work(
+                jobs, name, number, sorted({note for job in jobs for note in (job.doubt, *job.cautions)} - {""})
+            )
             if at_once[host, group] > 1:
                 work.notes.append(TOGETHER)
             if len({job.port for job in jobs}) > 1:

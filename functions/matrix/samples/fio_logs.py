@@ -10,12 +10,14 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, TypeAlias
 
+from contract.fio_job import FioJob
 from contract.histogram import FIO_LAST_VALUE_NS, bin_index, bin_value, percentile, repaired
 from matrix.samples.tool_logs import NotALog, objects_in
+from matrix.terms.fio_cautions import cautions
 from matrix.terms.printable import printable
 
 # An object of fio's JSON: keys differ between versions of fio, and types of values are not guaranteed.
@@ -38,9 +40,10 @@ LARGEST = 1e18  # more is not a rate, size or time of any storage
 LAST_VALUE_US = bin_value(19 * 64 - 1)
 # The part by which a figure may differ from the option: rounding, a short last block, a percent of shallow starts.
 TOLERANCE, MIN_PERCENT = 0.1, 1.0
+READ_BACK = "verify read them after the writes, so they are a result of their own"
+READ_BETWEEN = "the reads of verify_backlog are left out: fio gives them no time of their own"
+READ_AMONG = "the reads of verify, after the others, are among these and cannot be told apart"
 UNTOLD = "its options are unknown, since the file has none: fio before 2.3 wrote none"
-_SIZE = re.compile(r"\s*([0-9]{1,15}(?:\.[0-9]{1,15})?)\s*([kmgt]?)(i?)b?\s*", re.IGNORECASE)
-_POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
 
 
 @dataclass(frozen=True)
@@ -63,6 +66,8 @@ class Job:
     processes: int | None
     version: str
     ended_s: float | None
+    # What its figures are not, though they look like it.
+    cautions: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -140,7 +145,11 @@ def _row(job: Job, way: str, side: FioObject, file: str) -> Row:
         lat_p99_us=p99,
         host=f"{job.host}:{job.port}" if job.port else job.host,
         error=job.error,
-        note="; ".join(filter(None, [f"error {job.error}" if job.error else "", job.doubt, SHORT if is_short else ""])),
+        note="; ".join(
+            filter(
+                None, [f"error {job.error}" if job.error else "", job.doubt, *job.cautions, SHORT if is_short else ""]
+            )
+        ),
     )
 
 
@@ -170,20 +179,48 @@ def _read(document: FioObject) -> Iterator[Job]:
         doubt = _doubt(record, sides, options, processes) if options else UNTOLD
         host = printable(str(record.get("hostname") or ""))
         error = number_of(record.get("error"))
-        yield Job(
-            name=printable(str(record.get("jobname", ""))),
-            host=host,
-            port=str(record.get("port")) if [each for each, _ in servers].count(host) > 1 else "",
-            group=str(record.get("groupid")),
-            error=int(error),
-            sides=sides,
-            sync=object_of(record, "sync"),
-            options={} if doubt else options,
-            doubt=doubt,
-            processes=None if doubt else processes,
-            version=printable(str(document.get("fio version", "fio"))),
-            ended_s=_ended_s(document, sides),
+        yield from _phases(
+            Job(
+                name=printable(str(record.get("jobname", ""))),
+                host=host,
+                port=str(record.get("port")) if [each for each, _ in servers].count(host) > 1 else "",
+                group=str(record.get("groupid")),
+                error=int(error),
+                sides=sides,
+                sync=object_of(record, "sync"),
+                options={} if doubt else options,
+                doubt=doubt,
+                processes=None if doubt else processes,
+                cautions=() if doubt else tuple(_cautions(record, options)),
+                version=printable(str(document.get("fio version", "fio"))),
+                ended_s=_ended_s(document, sides),
+            )
         )
+
+
+def _phases(job: Job) -> Iterator[Job]:
+    """Yield a job; of one that writes and then reads that back (`verify`), both by themselves: they never ran together.
+
+    Seen with fio 3.33: the runtime of either is its own, but of the reads of `verify_backlog` it is next to nothing.
+    """
+    if not (_verifies(job.options) and "read" in job.sides and len(job.sides) > 1):
+        yield _cautioned(job, READ_AMONG) if _verifies(job.options) and "mixed" in job.sides else job
+        return
+    if "read" in MODES.get(_mode(job.options), ()):
+        yield _cautioned(job, READ_AMONG)
+        return
+    writes = {way: side for way, side in job.sides.items() if way != "read"}
+    if _reads_between(job.options):
+        yield _cautioned(replace(job, sides=writes), READ_BETWEEN)
+        return
+    read = job.sides["read"]
+    wrote_until_s = None if job.ended_s is None else job.ended_s - number_of(read.get("runtime")) / 1000
+    yield replace(job, sides=writes, ended_s=wrote_until_s)
+    yield _cautioned(replace(job, name=f"{job.name}, read back", sides={"read": read}, sync={}), READ_BACK)
+
+
+def _cautioned(job: Job, *further: str) -> Job:
+    return replace(job, cautions=(*job.cautions, *further))
 
 
 def _has_moved(record: FioObject, way: str, side: FioObject) -> bool:
@@ -289,10 +326,10 @@ def _doubt(record: FioObject, sides: Mapping[str, FioObject], options: FioObject
 def _contradictions(
     record: FioObject, sides: Mapping[str, FioObject], options: FioObject, processes: int
 ) -> Iterator[str]:
-    mode = str(_option(options, "rw", "readwrite") or "read").partition(":")[0].removeprefix("rand")
+    mode = _mode(options)
     for way, side in sides.items():
         # A job that verifies reads what it wrote.
-        if way not in MODES.get(mode, WAYS) and way != "mixed" and "verify" not in options:
+        if way not in MODES.get(mode, WAYS) and way != "mixed" and not _verifies(options):
             yield f"rw is {printable(mode)}, but it has {way}s"
         asked, iops = _block_kib(options, way), number_of(side["iops"])
         rate = bytes_per_s(side) / KIB
@@ -306,18 +343,39 @@ def _contradictions(
     if deepest > depth:
         yield f"iodepth is {depth}, but it had {deepest} or more in flight"
     # Little's law: as many operations are in flight as are done in the time that one of them takes.
-    in_flight, longest = 0.0, 0.0
-    for side in sides.values():
+    in_flight: list[float] = []
+    longest = 0.0
+    for way, side in sides.items():
+        if way == "read" and _reads_between(options):
+            continue
         timed = next((each for kind in ("lat", "clat") if (each := timed_of(side, kind))), None)
         runtime_ns = number_of(side.get("runtime")) * 1e6
         if timed and runtime_ns:
-            in_flight += number_of(side["iops"]) * timed.mean_ns / 1e9
+            in_flight.append(number_of(side["iops"]) * timed.mean_ns / 1e9)
             longest = max(longest, timed.longest_ns / runtime_ns)
-    if in_flight > processes * depth * (1 + TOLERANCE) * (1 + longest):
-        yield f"numjobs × iodepth is {processes * depth}, but {in_flight:.3g} operations were in flight"
+    # Reads of verify come after the writes.
+    most = max(in_flight, default=0.0) if _verifies(options) else sum(in_flight)
+    if most > processes * depth * (1 + TOLERANCE) * (1 + longest):
+        yield f"numjobs × iodepth is {processes * depth}, but {most:.3g} operations were in flight"
     ran_s, elapsed_s = number_of(record.get("job_runtime")) / 1000, number_of(record.get("elapsed"))
     if elapsed_s and ran_s > processes * (elapsed_s + 1):
         yield f"numjobs is {processes}, but its jobs ran for {ran_s:.3g} s in {elapsed_s:g} s"
+
+
+def _mode(options: FioObject) -> str:
+    """Return the access pattern without `rand`, such as `write`."""
+    return str(_option(options, "rw", "readwrite") or "read").partition(":")[0].removeprefix("rand")
+
+
+def _verifies(options: FioObject) -> bool:
+    return options.get("verify", "0") not in {"0", "null"} and options.get("do_verify", "1") != "0"
+
+
+def _reads_between(options: FioObject) -> bool:
+    """Whether verify reads between the writes: fio gives these reads a runtime of next to nothing."""
+    return (
+        _verifies(options) and options.get("verify_backlog", "0") != "0" and "read" not in MODES.get(_mode(options), ())
+    )
 
 
 def _option(options: FioObject, *names: str) -> object:
@@ -331,8 +389,21 @@ def _block_kib(options: FioObject, way: str) -> float | None:
     asked = str(options.get("bs", options.get("blocksize", "4k"))).split(",")
     if way == "mixed" and len(set(asked)) > 1:
         return None
-    size = _SIZE.fullmatch(asked[min(WAYS.index(way) % 3, len(asked) - 1)] or "4k")
-    return float(size[1]) * KIB ** _POWERS[size[2].lower()] / KIB if size else None
+    size = FioJob(options).size((asked[min(WAYS.index(way) % 3, len(asked) - 1)] or "4k").strip().lower())
+    return size / KIB or None
+
+
+def _cautions(record: FioObject, options: FioObject) -> Iterator[str]:
+    """Yield what speaks against a record's figures as those of its storage, by its options and its steady state."""
+    job = FioJob(options)
+    for option, risk, _ in cautions(job):
+        yield f"{option}: {risk}"
+    # A plan need not say it of reads: the agent drops the caches before each step.
+    if job.reads and not (job.is_direct or job.reads_again or job.engine == "mmap"):
+        yield "direct: its reads went through the instance's page cache, and what that held is not known"
+    steady = object_of(record, "steadystate")
+    if steady and not number_of(steady.get("attained")):
+        yield f"{printable(str(steady.get('ss')))}: the steady state that it asked for was not reached"
 
 
 # --- figures ----------------------------------------------------------------------------------------------------------

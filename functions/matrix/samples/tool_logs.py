@@ -1,6 +1,7 @@
 """JSON that another tool wrote, wherever it is in a file."""
 
 import json
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -9,13 +10,23 @@ class NotALog(ValueError):
     """The file cannot be read as a log; the message has the reason."""
 
 
+# What others write before each line: a time (kubectl logs --timestamps, GitHub Actions), or a name and a bar (compose).
+PREFIX = re.compile(
+    r"^\ufeff?(?:[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9:.,]+(?:Z|[+-][0-9:]+)? |[^|{}\"\n]{1,80}\| )", re.MULTILINE
+)
+# As the C library writes what is no number; JSON of Python has NaN only.
+NO_NUMBER = re.compile(r"(?<=:)(\s*)-?(?:nan|inf)(?=\s*[,}\n])")
+
+
 def objects_in(text: str, tool: str, keys: Sequence[str], begins: str) -> list[dict[str, Any]]:
     """Return the JSON objects with one of the keys, wherever they are: between lines of progress, in an array, below
     another object or as text within it. `begins` is the first key of the tool's documents.
 
     Raises NotALog if there are none, or if one is broken.
     """
-    found = list(_objects_in(text, {*keys, begins}))
+    # No line of JSON begins like that, so the text is the same without.
+    plain = NO_NUMBER.sub(r"\1NaN", PREFIX.sub("", text))
+    found = list(_objects_in(plain, {*keys, begins}))
     objects = [each for each in found if not each.keys().isdisjoint(keys)]
     if not objects:
         seen = f"it begins with {text.lstrip()[:40]!r}" if text.strip() else "it is empty"

@@ -123,7 +123,67 @@ def test_options_that_the_record_contradicts_are_those_of_another_job(contradict
     ],
 )
 def test_options_that_the_record_allows_are_its_own(sound, jobs, depth):
-    assert {(row.jobs, row.iodepth, row.note) for row in rows(document(sound))} == {(jobs, depth, "")}
+    found = rows(document(sound))
+
+    assert {(row.jobs, row.iodepth, "unknown" in row.note) for row in found} == {(jobs, depth, False)}
+
+
+@pytest.mark.parametrize(
+    ("options", "cautioned"),
+    [
+        ({"ioengine": "libaio", "direct": "1", "iodepth": "4"}, []),
+        ({"ioengine": "psync", "direct": "1", "iodepth": "32"}, ["iodepth"]),
+        ({"ioengine": "libaio", "direct": "0", "iodepth": "4"}, ["iodepth", "direct"]),
+        ({"ioengine": "mmap", "direct": "1"}, ["ioengine"]),
+        ({"direct": "1", "rate_iops": "100"}, ["rate_iops"]),
+        ({"direct": "1", "latency_target": "10ms"}, ["latency_target"]),
+        ({"rw": "randwrite"}, ["rw"]),
+        ({"direct": "1", "verify": "0", "rw": "randwrite"}, []),
+    ],
+)
+def test_what_a_plan_warns_of_is_a_note_of_an_imported_job(options, cautioned):
+    way = "write" if "write" in options.get("rw", "") else "read"
+
+    [row] = rows(document(record((way,), options=options)))
+
+    assert [note.split(":")[0] for note in filter(None, row.note.split("; "))] == cautioned
+
+
+def test_a_steady_state_that_was_not_reached_is_a_note():
+    missed, reached = (
+        record(options={"direct": "1"}, steadystate={"ss": "iops_slope:0.1%", "attained": attained})
+        for attained in (0, 1)
+    )
+
+    notes = [row.note for row in rows(document(missed, reached | {"jobname": "k"}))]
+
+    assert ["steady state" in note for note in notes] == [True, False]
+
+
+def test_writes_and_the_reads_that_verify_them_are_two_results():
+    verified = {"rw": "randwrite", "verify": "crc32c", "direct": "1"}
+    both = record(("read", "write"), options=verified)
+    never_ran = {"runtime": 1, "iops": 1e6, "bw_bytes": 4_096_000_000}
+    between = record(("read", "write"), options=verified | {"verify_backlog": "64"})
+    between["read"] = between["read"] | never_ran
+
+    [written, read_back] = fio_logs.read(document(both, job_runtime=120_000)).runs[0]
+    [only] = fio_logs.read(document(between)).runs[0]
+
+    assert [(job.name, [*job.sides]) for job in (written, read_back)] == [("j", ["write"]), ("j, read back", ["read"])]
+    assert written.ended_s == read_back.ended_s - 60  # when the reads began
+    assert [*only.sides] == ["write"]
+
+
+@pytest.mark.parametrize(
+    ("options", "kib"),
+    [({"bs": "1m"}, 1024), ({"bs": "1MiB"}, 976.5625), ({"bs": "1m", "kb_base": "1000"}, 976.5625),
+     ({"bs": "1MiB", "kb_base": "1000"}, 1024), ({"blocksize": "64k"}, 64)],
+)  # fmt: skip
+def test_a_block_has_the_bytes_that_fio_meant(options, kib):
+    [row] = rows(document(record(options=options, bs=int(kib * 1024))))
+
+    assert row.block_kib == kib
 
 
 def test_without_group_reporting_each_process_is_a_row_of_one_job():
@@ -289,7 +349,23 @@ def test_csv_has_the_columns_of_the_rows():
     lines = csv_table(fio_table(rows(json.dumps(FIO_2), "old.json"))).splitlines()
 
     assert lines[0] == "file,jobname,rw,block_kib,jobs,iodepth,iops,mib_per_s,lat_p50_us,lat_p99_us,host,error,note"
-    assert lines[1] == "old.json,old,randread,4.0,4,32,512.0,2.0,250.0,900.0,,0,"
+    assert lines[1].startswith("old.json,old,randread,4.0,4,32,512.0,2.0,250.0,900.0,,0,")
+
+
+@pytest.mark.parametrize(
+    "prefix", ["2024-05-01T10:00:00.123456789Z ", "2024-05-01 10:00:00,123 ", "bench-1  | ", "[pod/bench-x/fio] | "]
+)
+def test_a_log_with_a_prefix_on_each_line_is_read(prefix):
+    text = json.dumps(FIO_3, indent=1)
+
+    assert rows("".join(f"{prefix}{line}\n" for line in text.splitlines()), "f") == rows(text, "f")
+
+
+@pytest.mark.parametrize("written", ["-nan", "nan", "NaN", "-inf"])
+def test_what_is_no_number_is_none(written):
+    text = json.dumps({**FIO_3, "jobs": [{**FIO_3["jobs"][0], "latency_target": 77_001}]}, indent=1)
+
+    assert rows(text.replace("77001", written), "f") == rows(text, "f")
 
 
 ODD = st.sampled_from(
