@@ -247,3 +247,14 @@ def test_a_name_with_path_tricks_names_no_run(matrix, tmp_path, name):
     (tmp_path / "a.json").write_text("{}")
 
     assert matrix("import", "a.json", "--as", name).exit_code == 2
+
+
+def test_cells_of_other_options_are_told_apart_by_them_however_they_came(matrix, tmp_path):
+    cached, direct = fio(tmp_path, "cached", rw="randread"), fio(tmp_path, "direct", "--direct=1", rw="randread")
+
+    matrix("import", str(cached), "--as", "old", "--storage", "efs")
+    matrix("import", str(direct), "--as", "old", "--storage", GP3)
+
+    labels = [point["label"] for cell in kept_summary("old")["cells"] for point in cell["points"]]
+    assert len(set(labels)) == 2
+    assert [("direct" in label) for label in labels] == [False, True]

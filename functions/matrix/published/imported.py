@@ -17,7 +17,7 @@ from matrix.terms.documents.parts import Part
 from matrix.terms.documents.result import ResultDocument
 from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.ids import cut
-from matrix.terms.names import tools_of
+from matrix.terms.names import tell_apart, tools_of
 from matrix.terms.printable import printable
 from matrix.terms.problems import InvalidMatrix
 from matrix.terms.quantities import count_of
@@ -57,6 +57,10 @@ def joined(kept: SummaryDocument, imported: SummaryDocument) -> SummaryDocument:
     """Return a run with the cells of an earlier import of the same name; new cells replace those of the same id."""
     new = {cell["id"]: cell for cell in imported["cells"]}
     cells = [*(cell for cell in kept["cells"] if cell["id"] not in new), *new.values()]
+    of_fio = [cell for cell in cells if cell["workload"]["type"] == "fio"]
+    for point in (point for cell in of_fio for point in cell["points"]):
+        point.pop("label", None)
+    tell_apart((cell["workload"], cell["points"]) for cell in of_fio)
     started = [each["started_at"] for each in (kept, imported) if each["started_at"] is not None]
     finished = [each["finished_at"] for each in (kept, imported) if each["finished_at"] is not None]
     sources = dict.fromkeys([*str(kept.get("source") or "").split("; "), *str(imported.get("source")).split("; ")])
