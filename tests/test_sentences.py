@@ -359,12 +359,12 @@ POINT = {
 }  # fmt: skip
 COMPARED = {
     "base": "r1", "asked": "baseline:main", "points": 3, "slower": 0, "faster": 0, "unjudged": 0, "changes": [],
-    "lost": [], "reason": None, "detectable_ratio": 1.1, "noisiest_ratio": 1.4,
+    "lost": [], "reason": None, "detectable_ratio": 1.1, "noisiest_ratio": 1.4, "runs": 0,
 }  # fmt: skip
 LOST_CELLS = [{"cell": f"c{number}", "points": ["jobs 4"], "reason": "failed: InstancesLost"} for number in range(3)]
 COMPARISONS: dict[str, Example] = {
-    "slower": {"slower": 2, "changes": [POINT, POINT | {"low": None, "high": None}], "is_launched_once": True},
-    "faster": {"faster": 1, "changes": [POINT | {"verdict": "faster", "change": -0.5, "ratio": 0.5}]},
+    "slower": {"slower": 2, "changes": [POINT, POINT | {"low": None, "high": None}], "is_of_one_night": True},
+    "faster": {"faster": 1, "runs": 9, "changes": [POINT | {"verdict": "faster", "change": -0.5, "ratio": 0.5}]},
     "no-difference": {"unjudged": 1, "lost": LOST_CELLS},
     "both": {"slower": 1, "faster": 1, "unjudged": 1},
     "cannot-tell": {"reason": "only 1 repetition"},

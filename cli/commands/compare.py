@@ -14,7 +14,7 @@ from cli.inputs import baseline_options, completing, options
 from cli.messages import terminal
 from cli.messages.errors import CommandError, ExitCode, UnknownRun
 from cli.tables import rich_tables
-from cli.target import run_folders, summaries
+from cli.target import past, run_folders, summaries
 from cli.target.place import Place
 from matrix.tables.compared_table import compared_table
 from matrix.terms.documents.compared import ComparedPair, ComparedRuns
@@ -66,7 +66,8 @@ def compare(
     """Compare two runs cell by cell.
 
     Cells match by storage, workload, fleet and parameters. For each point you see the medians, their ratio with a 95 %
-    interval, and the verdict, corrected for the number of cells. With more than 40 points, those without a difference
+    interval, and the verdict, corrected for the number of cells. From five earlier runs on, each of a night of its own,
+    the interval holds what nights differ by. With more than 40 points, those without a difference
     are only counted, unless you add --all; --json has all. The exit code is 1 when RUN has not measured a cell
     or point of BASE, or when one is slower by more than chance explains, and by more than the threshold also at the
     better end of its interval.
@@ -88,11 +89,13 @@ def compare(
         raise CommandError("BASE is missing, the run to compare with", "`matrix runs` lists them", ExitCode.BAD_INPUT)
     share, shares = _shares(threshold or [])
     both = _both(base, summaries.LATEST if run is None else run, place)
+    earlier = past.earlier(*both)
     # numpy takes a tenth of a second to import, so `matrix --help` must not import it.
     from matrix.answer import comparing
 
     try:
-        document = comparing.compare(*(each.values for each in both), threshold=share, thresholds=shares)
+        of_both = (each.values for each in both)
+        document = comparing.compare(*of_both, threshold=share, thresholds=shares, earlier=earlier)
     except comparing.NotComparable as mixed:
         advice = "compare emulated runs with emulated ones, measured with measured ones"
         raise CommandError(str(mixed), advice, ExitCode.BAD_INPUT) from mixed

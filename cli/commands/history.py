@@ -44,7 +44,7 @@ def history(
     """Show one cell over all runs.
 
     Oldest run first, with the median of each point, its 95 % interval, and where it changed. CELL is an id, or the
-    beginning of one. From five runs on, a change is a run beyond the scatter of all runs before it, or a trend. With
+    beginning of one. From six runs on, a change is a run beyond the scatter of those before it, or a trend. With
     fewer, it is a difference that `matrix compare` shows to the run before. What else differs between these runs is
     named too. It reads the runs of this machine. With --stack or --region it reads those on AWS, however old: the
     results table keeps runs that Step Functions forgets.

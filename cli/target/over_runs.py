@@ -4,9 +4,12 @@ https://docs.aws.amazon.com/step-functions/latest/dg/service-quotas.html (execut
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from cli.messages import terminal
+
+if TYPE_CHECKING:
+    from botocore.exceptions import ClientError
 
 INDEX = "cell-over-runs"
 # The table is of an older version without this index, or the caller may read the table but not its indexes.
@@ -29,12 +32,27 @@ def runs_of(rows: Rows, cell: str, newest: Iterable[str]) -> list[str]:
         keys = {key for run in newest for key in _keys(rows, run, cell)} or _searched(rows, cell)
         measured = {(row["measured_at"], row["run"]) for key in keys for row in _over_runs(rows, key)}
     except ClientError as error:
-        if error.response["Error"]["Code"] not in UNASKABLE:
-            raise
-        note = f"only the newest runs are looked at: the table's index {INDEX} cannot be asked ({error})"
-        terminal.print_wrapped(terminal.stderr(), note)
+        _note_unaskable(error, "only the newest runs are looked at")
         return []
     return [run for _, run in sorted(measured)]
+
+
+def begun(rows: Rows, key: str) -> list[tuple[str, str]]:
+    """Return `measured_at` and name of each run that measured the cell of this key, none without an index."""
+    from botocore.exceptions import ClientError
+
+    try:
+        return sorted({(row["measured_at"], row["run"]) for row in _over_runs(rows, key)})
+    except ClientError as error:
+        _note_unaskable(error, "earlier runs are not counted")
+        return []
+
+
+def _note_unaskable(error: "ClientError", what: str) -> None:
+    """Note what is missing without the index; raise another error."""
+    if error.response["Error"]["Code"] not in UNASKABLE:
+        raise error
+    terminal.print_wrapped(terminal.stderr(), f"{what}: the table's index {INDEX} cannot be asked ({error})")
 
 
 def _keys(rows: Rows, run: str, cell: str) -> set[str]:

@@ -7,6 +7,7 @@ import json
 import pytest
 from support.cli_documents import CELLS, summary_document
 
+from matrix.answer.rows import Origin, rows_of
 from matrix.published.figures import sources
 
 
@@ -131,6 +132,52 @@ def test_values_are_read_from_the_bucket_where_nothing_is_mirrored(cloud, matrix
             cloud.write_document(run, f"cells/{cell['id']}/result.json", {**cell, "points": points})
 
     assert matrix("compare", "base", "new", "--local").exit_code == 1
+
+
+def five_nights(keep):
+    """Five nights that differ by 3 %, and a run that is 14 % slower than the first: rates of files."""
+    for night, center in enumerate([1080, 960, 940, 980, 930, 925]):
+        keep(f"night{night}", center, 1000.0 + 86_400 * night)
+
+
+def test_from_five_nights_on_a_run_fails_only_beyond_their_scatter(keep_measured, workdir, matrix):
+    def keep(run, center, started_at):
+        keep_measured(run, center)
+        summary = workdir / "runs" / run / "summary.json"
+        summary.write_text(json.dumps(json.loads(summary.read_text()) | {"started_at": started_at}))
+
+    five_nights(keep)
+
+    seen = matrix("compare", "night0", "night5", "--json")
+    assert seen.exit_code == 0
+    assert {pair["runs"] for pair in json.loads(seen.stdout)["compared"]} == {5}
+    # With four earlier nights nobody knows.
+    assert matrix("compare", "night0", "night4").exit_code == 1
+
+
+def test_the_nights_of_a_stack_are_found_by_the_tables_index(stack, matrix):
+    def keep(run, center, started_at):
+        summary = summary_document(run, environment="aws") | {"started_at": started_at}
+        origin = Origin(run, "small", "aws", "eu-central-1", started_at)
+        for cell in summary["cells"]:
+            points = [{**point, "samples": values(center)} for point in cell["points"]]
+            stack.write_document(run, f"cells/{cell['id']}/result.json", {**cell, "points": points})
+            rows = rows_of(origin, cell, None)
+            keys = ("run", "cell", "cell_key", "measured_at")
+            stack.write_rows(
+                run,
+                ({name: row[name] for name in keys} | {"SK": f"RESULT#{cell['id']}#{row['point']}"} for row in rows),
+            )
+        stack.write_document(run, "summary.json", summary)
+        if run in ("night0", "night5"):  # Step Functions has forgotten the others
+            stack.start(run)
+
+    five_nights(keep)
+
+    seen = matrix("compare", "night0", "night5", "--json", "--stack", "mine")
+
+    assert seen.exit_code == 0, seen.output
+    assert {pair["runs"] for pair in json.loads(seen.stdout)["compared"]} == {5}
 
 
 # --- files of fio -----------------------------------------------------------------------------------------------------

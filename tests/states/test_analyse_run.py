@@ -2,6 +2,7 @@
 
 import json
 import time
+from datetime import UTC, datetime
 
 import boto3
 import pytest
@@ -134,9 +135,9 @@ def ask_to_compare_with(bucket, asked):
     bucket.put_object(Key="runs/r1/plan.json", Body=json.dumps(planned).encode())
 
 
-def keep_as(bucket, run):
+def keep_as(bucket, run, **fields):
     """Let the values of the run be those of another one too."""
-    values = json.loads(read(bucket, "summary.values.json")) | {"run": run}
+    values = json.loads(read(bucket, "summary.values.json")) | {"run": run} | fields
     bucket.put_object(Key=f"runs/{run}/summary.values.json", Body=json.dumps(values).encode())
 
 
@@ -153,6 +154,24 @@ def test_a_run_is_compared_with_what_its_matrix_names_and_without_a_name_with_no
     assert (comparison["base"], comparison["asked"], comparison["run"]) == ("r0", "r0", "r1")
     assert comparison["points"] > 0
     assert (comparison["slower"], comparison["faster"]) == (0, 0)
+
+
+def test_earlier_runs_of_a_cell_are_found_in_the_table_and_count_with_their_scatter(bucket, context):
+    analyse_run.handler({"run": "r1"}, context)
+    values = json.loads(read(bucket, "summary.values.json"))
+    results = boto3.resource("dynamodb").Table("table")
+    rows = results.query(KeyConditionExpression=Key("PK").eq("RUN#r1") & Key("SK").begins_with("RESULT#"))["Items"]
+    for night in range(1, 6):
+        keep_as(bucket, f"r1-{night}", started_at=values["started_at"] - 86_400.0 * night)
+        at = datetime.fromtimestamp(values["started_at"] - 86_400.0 * night, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        for row in rows:
+            results.put_item(Item=row | {"PK": f"RUN#r1-{night}", "run": f"r1-{night}", "measured_at": at})
+    plans.plan_of.cache_clear()
+    ask_to_compare_with(bucket, "r1-3")
+
+    assert analyse_run.handler({"run": "r1"}, context)["warnings"] == []
+
+    assert json.loads(read(bucket, "comparison.json"))["runs"] == 5
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,8 @@ from matrix.terms.documents.plan import PlanDocument
 from matrix.terms.documents.receipt import ReceiptDocument
 from matrix.terms.keys import OPEN_RECEIPTS
 
+# A cell over all runs.
+OVER_RUNS = "cell-over-runs"
 # The maximum number of connections of a client.
 WRITES_AT_ONCE = 16
 
@@ -253,11 +255,22 @@ def run_row(run: str) -> dict[str, Any] | None:
     return _table().get_item(Key={"PK": _partition(run), "SK": "PLAN"}, ConsistentRead=True).get("Item")
 
 
+def runs_of_cell(key: str) -> list[tuple[str, str]]:
+    """Return `measured_at` and the name of each run that measured a cell, by the cell's key over runs."""
+    asked = {"IndexName": OVER_RUNS, "ProjectionExpression": "run, measured_at"}
+    rows = _query(KeyConditionExpression=Key("cell_key").eq(key), **asked)
+    return sorted({(row["measured_at"], row["run"]) for row in rows})
+
+
 def _rows(run: str, prefix: str) -> Iterator[dict[str, Any]]:
     condition = Key("PK").eq(_partition(run)) & Key("SK").begins_with(prefix)
+    return _query(KeyConditionExpression=condition, ConsistentRead=True)
+
+
+def _query(**asked: Any) -> Iterator[dict[str, Any]]:
     start: dict[str, Any] = {}
     while True:
-        page = _table().query(KeyConditionExpression=condition, ConsistentRead=True, **start)
+        page = _table().query(**asked, **start)
         yield from page["Items"]
         if "LastEvaluatedKey" not in page:
             return

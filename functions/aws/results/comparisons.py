@@ -1,6 +1,7 @@
 """Compare a run with the baseline or run that its matrix names, by the metrics that both have."""
 
-from aws.records import bucket
+from aws.records import bucket, table
+from matrix.answer import nights
 from matrix.answer.comparing import comparison_of, not_compared
 from matrix.answer.values import values_of
 from matrix.terms.documents.compared import BaselineDocument, ComparisonDocument
@@ -25,7 +26,20 @@ def compared(summary: SummaryDocument, results: dict[str, ResultDocument], asked
         base = baseline["run"]
     if base == run:
         return not_compared(run, asked, "it is this run itself", base)
-    values = bucket.read(run_key(base, "summary.values.json"), ValuesDocument)
+    values = _values(base)
     if values is None:
         return not_compared(run, asked, f"the run {base} has no summary.values.json: it was not analysed", base)
-    return comparison_of(values, values_of(summary, results), asked)
+    judged = values_of(summary, results)
+    return comparison_of(values, judged, asked, _earlier(values, judged))
+
+
+def _earlier(base: ValuesDocument, run: ValuesDocument) -> list[ValuesDocument]:
+    """Return the values of the earlier runs whose scatter counts."""
+    key = nights.index_key(base, run)
+    begun = table.runs_of_cell(key) if key else []
+    names = nights.chosen_of_rows(begun, base, run)
+    return [values for name in names if (values := _values(name)) is not None]
+
+
+def _values(run: str) -> ValuesDocument | None:
+    return bucket.read(run_key(run, "summary.values.json"), ValuesDocument)

@@ -6,10 +6,12 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from matrix.answer import nights
 from matrix.input.storage_names import brief_names
-from matrix.statistics.differing import POWER, Difference, difference, holm
+from matrix.statistics.differing import POWER, Difference, beside_runs, difference, holm
 from matrix.statistics.fleet_values import FleetValues
 from matrix.statistics.resampling import lacks_replication
+from matrix.statistics.series import MIN_BEFORE
 from matrix.statistics.uncertainty import Uncertainty
 from matrix.terms.documents.compared import (
     ComparedPair,
@@ -23,7 +25,7 @@ from matrix.terms.documents.compared import (
 )
 from matrix.terms.documents.result import Interval
 from matrix.terms.documents.values import JudgedCell, JudgedPoint, ValuesDocument
-from matrix.terms.findings.replication import LAUNCHED_ONCE, NOT_REPLICATED, describe_shortage
+from matrix.terms.findings.replication import NOT_REPLICATED, ONE_NIGHT, describe_shortage
 from matrix.terms.fingerprint import cell_key, same_fleet, same_point, same_storage
 from matrix.terms.grouping import grouped
 from matrix.terms.names import describe_fleet, describe_workload
@@ -48,6 +50,7 @@ class MeasuredPoint:
     workload: str
     fleet: str
     is_relaunched: bool
+    is_own: bool
     label: str
     metric: str
     unit: str
@@ -67,6 +70,7 @@ class Compared:
     run: MeasuredPoint
     ratio: float | None
     difference: Difference | None
+    runs: int = 0  # of earlier runs, the base among them, whose scatter counts
     p_holm: float | None = None
     detectable_ratio: float | None = None  # smallest ratio detectable with POWER among as many points
     verdict: PairVerdict = "cannot tell"
@@ -96,6 +100,7 @@ class Compared:
             "p_value": between.p_value if between else None,
             "p_holm": self.p_holm,
             "units": list(between.units) if between else None,
+            "runs": self.runs,
             "is_replicated": between.is_replicated if between else None,
             "detectable_ratio": self.detectable_ratio,
             "verdict": self.verdict,
@@ -106,9 +111,16 @@ class Compared:
 
 
 def compare(
-    base: ValuesDocument, run: ValuesDocument, *, threshold: float, thresholds: Mapping[str, float] | None = None
+    base: ValuesDocument,
+    run: ValuesDocument,
+    *,
+    threshold: float,
+    thresholds: Mapping[str, float] | None = None,
+    earlier: Sequence[ValuesDocument] = (),
 ) -> ComparedRuns:
     """Compare two runs by the primary values of their points.
+
+    Where `earlier` runs before this one have measured a point, too, in five nights with the base, their scatter counts.
 
     A regression is a point that differs by more than chance explains, all points considered (Holm: if nothing has
     changed, a run has one with a chance of 5 % at most), and that is slower by more than the threshold (0.05 is 5 %, or
@@ -116,8 +128,15 @@ def compare(
     Raises NotComparable if only one of the runs is emulated.
     """
     _refuse_mixture(base, run)
-    before, after = _by_key(list(measured_points(base)), list(measured_points(run)))
-    matched = [_compared(before[key], after[key]) for key in before if key in after]
+    in_time = nights.in_time(base, run, earlier)
+    before, after, *past = _by_key(*(list(measured_points(each)) for each in (base, run, *in_time)))
+    until_base = 1 + next((place for place, each in enumerate(in_time) if each is base), -1)
+    matched = []
+    for key in (key for key in before if key in after):
+        then, since = (
+            [points[key] for points in some if key in points] for some in (past[:until_base], past[until_base:])
+        )
+        matched.append(_beside(_compared(before[key], after[key]), then, since))
     own = thresholds or {}
     compared = [_judged(cell, own.get(cell.run.metric, threshold)) for cell in _corrected(matched)]
     compared.sort(key=lambda cell: VERDICTS.index(cell.verdict))
@@ -132,7 +151,7 @@ def compare(
         "lost": _lost(base, run, [point for key, point in before.items() if key not in after]),
         "only_in_run": [after[key].name for key in after if key not in before],
         "regressions": sum(cell.is_regression for cell in compared),
-        "is_launched_once": _is_launched_once(compared),
+        "is_of_one_night": _is_of_one_night(compared),
         "warnings": _warnings(base, run, compared),
     }
     if own:
@@ -224,6 +243,7 @@ def measured_points(values: ValuesDocument) -> Iterator[tuple[str, MeasuredPoint
                     workload=workload,
                     fleet=fleet_name,
                     is_relaunched=cell["is_relaunched"],
+                    is_own=cell["is_own"],
                     label=point["label"],
                     metric=point["metric"],
                     unit=point["unit"],
@@ -252,6 +272,18 @@ def _compared(base: MeasuredPoint, run: MeasuredPoint) -> Compared:
         between = difference(before, after, known=(base.uncertainty, run.uncertainty))
     ratio = between.ratio if between else run.p50 / base.p50 if base.p50 and run.p50 is not None else None
     return Compared(base, run, ratio, between)
+
+
+def _beside(cell: Compared, then: Sequence[MeasuredPoint], since: Sequence[MeasuredPoint]) -> Compared:
+    """Hold a point against its earlier runs, if there are enough: those up to the base, and those since, in time."""
+    until, after = ([each.p50 for each in some if each.is_own and each.p50] for some in (then[:-1], since))
+    if not cell.base.p50 or not cell.run.p50 or cell.difference is None:
+        return cell
+    figures = [*until, cell.base.p50, *after]
+    if len(figures) < MIN_BEFORE:
+        return cell
+    between = beside_runs(cell.difference, figures, len(until), cell.run.p50)
+    return replace(cell, ratio=between.ratio, difference=between, runs=len(figures))
 
 
 def _corrected(matched: Sequence[Compared]) -> Iterator[Compared]:
@@ -313,13 +345,12 @@ def _least_slowdown(between: Difference, higher_is_better: bool) -> float:
 def _describe_ratio(cell: Compared) -> str:
     interval = cell.difference.interval if cell.difference else None
     between = f", 95 % {interval.low:.3f} – {interval.high:.3f}" if interval else ", no interval"
-    return f"ratio {cell.ratio:.3f}{between}"
+    return f"ratio {cell.ratio:.3f}{between}{f' beside {cell.runs} earlier runs' if cell.runs else ''}"
 
 
-def _is_launched_once(compared: Sequence[Compared]) -> bool:
-    """Whether a change was found between single launches, so that it may be the variation between launches."""
-    changed = [cell for cell in compared if cell.verdict in ("slower", "faster")]
-    return any(not (cell.base.is_relaunched or cell.run.is_relaunched) for cell in changed)
+def _is_of_one_night(compared: Sequence[Compared]) -> bool:
+    """Whether a change was found by two runs alone, so that it may be what any two nights differ by."""
+    return any(not cell.runs for cell in compared if cell.verdict in ("slower", "faster"))
 
 
 def _warnings(base: ValuesDocument, run: ValuesDocument, compared: Sequence[Compared]) -> list[str]:
@@ -329,8 +360,8 @@ def _warnings(base: ValuesDocument, run: ValuesDocument, compared: Sequence[Comp
             f"{base['run']} was measured on {base['environment']}, {run['run']} on {run['environment']}: "
             "their figures do not compare"
         )
-    if _is_launched_once(compared):
-        warnings.append(LAUNCHED_ONCE)
+    if _is_of_one_night(compared):
+        warnings.append(ONE_NIGHT)
     if any(cell.base.is_relaunched != cell.run.is_relaunched for cell in compared):
         warnings.append(
             "one run has launched its cells several times, the other once: what launches differ by is in the figures "
@@ -347,10 +378,12 @@ THRESHOLD = 0.05
 MAX_CHANGES = 5
 
 
-def comparison_of(base: ValuesDocument, values: ValuesDocument, asked: str) -> ComparisonDocument:
+def comparison_of(
+    base: ValuesDocument, values: ValuesDocument, asked: str, earlier: Sequence[ValuesDocument] = ()
+) -> ComparisonDocument:
     """Compare a run with another, by the rules of `matrix compare`; `asked` is the other run's name in its matrix."""
     try:
-        compared = compare(base, values, threshold=THRESHOLD)
+        compared = compare(base, values, threshold=THRESHOLD, earlier=earlier)
     except NotComparable as mixed:
         return not_compared(values["run"], asked, str(mixed), base["run"])
     points = compared["compared"]
@@ -373,7 +406,8 @@ def comparison_of(base: ValuesDocument, values: ValuesDocument, asked: str) -> C
         "regressions": compared["regressions"],
         "detectable_ratio": power and power["ratio"],
         "noisiest_ratio": power and power["worst_ratio"],
-        "is_launched_once": compared["is_launched_once"],
+        "is_of_one_night": compared["is_of_one_night"],
+        "runs": min(point["runs"] for point in points),
         "changes": changed[:MAX_CHANGES],
     }
 
@@ -383,7 +417,7 @@ def not_compared(run: str, asked: str, reason: str | None, base: str | None = No
     return {
         "schema": SCHEMA, "run": run, "asked": asked, "base": base, "verdict": "not-compared", "reason": reason,
         "lost": [], "points": 0, "slower": 0, "faster": 0, "unjudged": 0, "regressions": 0, "threshold": THRESHOLD,
-        "detectable_ratio": None, "noisiest_ratio": None, "changes": [],
+        "detectable_ratio": None, "noisiest_ratio": None, "runs": 0, "changes": [],
     }  # fmt: skip
 
 

@@ -127,7 +127,7 @@ class Track:
 def history(runs: Sequence[KeptRun]) -> list[Track]:
     """Return the tracks of all runs, which come in the order of their time.
 
-    If a track has MIN_RUNS, each run from the last of these on is tested against the scatter of all runs before it,
+    If a track has MIN_RUNS, each run from the last of these on is tested against the scatter of the runs before it,
     and all of them for a trend (matrix.statistics.series). What another night changes is then no change. The tests of
     all tracks of one run are corrected together (Benjamini and Hochberg): if nothing changes, a new run is named with a
     chance of 5 %. Neighbours on shorter tracks are compared by the test of `matrix compare`, which cannot know that
@@ -229,7 +229,7 @@ def _compared(before: KeptRun, after: KeptRun) -> list[ComparedPair]:
         compared = compare(before.values, after.values, threshold=THRESHOLD)
     except NotComparable:
         return []
-    caveat = "; launched once, so another hour or host may be the difference" if compared["is_launched_once"] else ""
+    caveat = "; another hour or host may be the difference" if compared["is_of_one_night"] else ""
     return [{**pair, "words": pair["words"] + caveat} for pair in compared["compared"]]
 
 

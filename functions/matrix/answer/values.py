@@ -20,7 +20,13 @@ NONE: Mapping[str, ResultDocument] = MappingProxyType({})
 def values_of(summary: SummaryDocument, results: Mapping[str, ResultDocument] = NONE) -> ValuesDocument:
     """Return the values of a run; its cells' `results` supply samples that the summary's own points lack."""
     cells = [_cell(cell, results.get(cell["id"], cell)) for cell in summary.get("cells", [])]
-    return {"schema": SCHEMA, "run": summary["run"], "environment": summary["environment"], "cells": cells}
+    return {
+        "schema": SCHEMA,
+        "run": summary["run"],
+        "started_at": summary.get("started_at"),
+        "environment": summary["environment"],
+        "cells": cells,
+    }
 
 
 def _cell(cell: ResultDocument, result: ResultDocument) -> JudgedCell:
@@ -68,6 +74,7 @@ def _cell(cell: ResultDocument, result: ResultDocument) -> JudgedCell:
         "workload": cell["workload"],
         "fleet": fleet_that_ran(cell),
         "is_relaunched": bool(cell.get("launches")),
+        "is_own": "taken_from" not in cell,
         "instances": instances,
         "launches": [launch_of[instance] for instance in instances if launch_of],
         "repetitions": repetitions,

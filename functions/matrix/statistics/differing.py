@@ -10,6 +10,8 @@
   Cells of one run are pairs: a launch measures all of them before the next one begins, so it is a block of a randomised
   complete block design, and the effect of its hour on all of them cancels in their ratio. The mean of k such ratios has
   k - 1 degrees of freedom (Montgomery 2017, Design and Analysis of Experiments, 2.5 and 4.1).
+- A run beside five or more earlier ones: the ratio to what they let expect, by their scatter (`series`), which holds
+  all that instances, repetitions and another night change. It needs no replication within a run.
 - All other cells were not replicated (`resampling.lacks_replication`): no p value, no interval.
 - Effect: P(run < base) + P(equal) / 2; Cliff's delta (1993, Psychological Bulletin 114, 494-509) is twice that less 1.
 - Many cells: Holm (1979, Scand. J. Statist. 6, 65-70) bounds the chance of a single false alarm, Benjamini & Hochberg
@@ -18,7 +20,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -26,6 +28,7 @@ from matrix.statistics.autocorrelation import assumed
 from matrix.statistics.fleet_values import FleetValues, Floats
 from matrix.statistics.intervals import Interval, method_of
 from matrix.statistics.resampling import MIN_UNITS, lacks_replication, uncertainties
+from matrix.statistics.series import expected
 from matrix.statistics.spread import complete_rows
 from matrix.statistics.uncertainty import LAUNCHES, Uncertainty, of_difference, of_mean, of_successive
 from matrix.terms.findings.replication import MIN_LAUNCHES
@@ -34,8 +37,12 @@ SIGNIFICANT = 0.05
 POWER = 0.8
 CROSSED_MEANS = "crossed means, Student's t"
 PAIRED_LAUNCHES = "launches in pairs, Student's t"
+BESIDE_RUNS = "earlier runs, Student's t"
 ALL_EQUAL = "all values are equal"
 NOT_TESTED = "not tested"
+
+# A wider interval has no information, and overflows.
+MAX_HALF_WIDTH = 300.0
 
 # Of base and run; None if it has to be resampled.
 Sides = tuple[Uncertainty | None, Uncertainty | None]
@@ -129,7 +136,7 @@ def difference(
             uncertainty, test = _of_percentiles(base, run, level, known), max(method_of(base), method_of(run), key=len)
     p_value, interval = None, None
     if uncertainty is not None and uncertainty.variance > 0:
-        half = min(uncertainty.half_width(), 300.0)  # a wider one has no information, and overflows
+        half = min(uncertainty.half_width(), MAX_HALF_WIDTH)
         interval = Interval(ratio / math.exp(half), ratio * math.exp(half), test)
         p_value = uncertainty.p_value(math.log(ratio))
     elif uncertainty is not None:
@@ -145,6 +152,26 @@ def difference(
         p_value=p_value,
         test=test,
         units=(len(of_base), len(of_run)),
+    )
+
+
+def beside_runs(between: Difference, before: Sequence[float], base: int, figure: float) -> Difference:
+    """Return the difference of a run's figure from what earlier runs let expect, of which one is the base.
+
+    It is never better known than the difference of the two runs alone: a run may have fewer values than those before.
+    """
+    usual, uncertainty = expected(before, base)
+    if between.uncertainty is not None and between.uncertainty.half_width() > uncertainty.half_width():
+        uncertainty = between.uncertainty
+    ratio, half = figure / usual, min(uncertainty.half_width(), MAX_HALF_WIDTH)
+    return replace(
+        between,
+        ratio=ratio,
+        interval=Interval(ratio / math.exp(half), ratio * math.exp(half), BESIDE_RUNS),
+        uncertainty=uncertainty,
+        p_value=uncertainty.p_value(math.log(ratio)),
+        test=BESIDE_RUNS,
+        units=(len(before), 1),
     )
 
 

@@ -3,9 +3,11 @@
 Both tests take the logarithms of one figure of each run. So they know the scatter between runs (hour, host, zone), as
 no test of two runs can.
 
-- A new value: the prediction interval of one more value after n (Hahn and Meeker, Statistical Intervals, section 3.1),
-  mean ± t(n - 1) s √(1 + 1/n). The tests of a series are independent of each other if nothing changes: they are its
-  recursive residuals (Brown, Durbin and Evans 1975).
+- A new value: the prediction interval of one more value beside n (Hahn and Meeker, Statistical Intervals, section 3.1).
+  It is held against the median of five runs, which no single odd night moves, so the variance is s² (1 + 0.287). The
+  scatter s is of the runs without the odd ones: a run beyond the 99 % prediction interval of those before it is left
+  out, and then one that is beyond that of all others (Grubbs 1969, Technometrics 11, 1-21; corrected for their number).
+  Without that, one odd night hides changes for weeks, and a change that stays would soon hide itself.
 - A trend: the t test of the slope of a straight line.
 """
 
@@ -15,10 +17,16 @@ from typing import NamedTuple
 
 import numpy as np
 
+from matrix.statistics.uncertainty import Uncertainty
+
+RUNS = "runs"
 # Fewer values before a new one show no scatter: with four, a new one must be 3.1 standard deviations away at 5 %.
-MIN_BEFORE = 4
+MIN_BEFORE = 5
 # Figures that are equal by rounding scatter at least so much, as a standard deviation of logarithms.
 MIN_SCATTER = 1e-3
+# The variance of the median of one to five independent values of variance 1.
+OF_MEDIAN = (1.0, 0.5, 0.4487, 0.2982, 0.2868)
+ODD = 0.01
 
 
 class Shift(NamedTuple):
@@ -28,12 +36,64 @@ class Shift(NamedTuple):
     p_value: float
 
 
+class Expected(NamedTuple):
+    """What a next run shows if nothing changes: its figure, with the uncertainty of the logarithm of a ratio to it."""
+
+    figure: float
+    uncertainty: Uncertainty
+
+
+def expected(before: Sequence[float], base: int | None = None) -> Expected:
+    """Return what a value after these positive ones is, if it is like those from `base` on; without it, like the last.
+
+    They are in the order of time, MIN_BEFORE at least.
+    """
+    logs: list[float] = np.log(before).tolist()
+    since = logs if base is None else logs[base:]
+    level = logs[-MIN_BEFORE:] if base is None else _level(logs, base)
+    usual = _usual(since if len(since) >= MIN_BEFORE else logs)
+    scatter = max(float(np.std(usual, ddof=1)), MIN_SCATTER)
+    variance = scatter**2 * (1 + OF_MEDIAN[len(level) - 1])
+    return Expected(math.exp(float(np.median(level))), Uncertainty(variance, len(usual) - 1, RUNS))
+
+
 def new_value(before: Sequence[float], value: float) -> Shift:
-    """Return a positive value's ratio to the geometric mean of those before it."""
-    logs = np.log(before)
-    off = math.log(value) - float(logs.mean())
-    scatter = max(float(logs.std(ddof=1)), MIN_SCATTER)
-    return Shift(math.exp(off), _two_sided(off / (scatter * math.sqrt(1 + 1 / len(before))), len(before) - 1))
+    """Return a positive value's ratio to what the values before it let expect."""
+    figure, uncertainty = expected(before)
+    return Shift(value / figure, uncertainty.p_value(math.log(value / figure)))
+
+
+def _level(logs: Sequence[float], base: int) -> Sequence[float]:
+    """Return the five values from the base on; if there are fewer, the last five, or of a new level these fewer.
+
+    A base unlike those before it is a new level, such as that of a baseline after an accepted change.
+    """
+    since, before = logs[base:][:MIN_BEFORE], logs[:base]
+    is_new_level = len(before) > 1 and _is_odd(logs[base], _usual(before), ODD)
+    return since if len(since) == MIN_BEFORE or is_new_level else logs[-MIN_BEFORE:]
+
+
+def _usual(logs: Sequence[float]) -> list[float]:
+    """Return the values without the odd ones."""
+    usual = list(logs[:MIN_BEFORE])
+    for value in logs[MIN_BEFORE:]:
+        if not _is_odd(value, usual, ODD):
+            usual.append(value)
+    while len(usual) > MIN_BEFORE:
+        middle = float(np.mean(usual))
+        farthest = max(usual, key=lambda value: abs(value - middle))
+        others = [value for value in usual if value != farthest]
+        if len(others) < MIN_BEFORE or not _is_odd(farthest, others, ODD / len(usual)):
+            break
+        usual = others
+    return usual
+
+
+def _is_odd(value: float, others: Sequence[float], level: float) -> bool:
+    """Whether a value is beyond the prediction interval of the others."""
+    scatter = max(float(np.std(others, ddof=1)), MIN_SCATTER)
+    off = (value - float(np.mean(others))) / (scatter * math.sqrt(1 + 1 / len(others)))
+    return _two_sided(off, len(others) - 1) < level
 
 
 def trend(values: Sequence[float]) -> Shift:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from matrix.terms.documents.compared import ComparedPoint, ComparedRuns, ComparisonDocument, LostCell
-from matrix.terms.findings.replication import LAUNCHED_ONCE
+from matrix.terms.findings.replication import ONE_NIGHT
 from matrix.terms.quantities import count_of
 
 # Points that a message names.
@@ -51,8 +51,9 @@ def _verdict_lines(comparison: ComparisonDocument) -> list[str]:
         case "both":
             found = f"Beside {base} {comparison['slower']} of {points} slower, {comparison['faster']} faster"
     named = [describe_point(point) for point in comparison["changes"][:MAX_NAMED]]
-    caveat = [f"Caution: {LAUNCHED_ONCE}."] if comparison.get("is_launched_once") else []
-    return [f"{found}, by more than chance explains{undecided}:", *named, *caveat]
+    caveat = [f"Caution: {ONE_NIGHT}."] if comparison.get("is_of_one_night") else []
+    scatter = f" and {comparison['runs']} earlier runs differ by" if comparison["runs"] else ""
+    return [f"{found}, by more than chance explains{scatter}{undecided}:", *named, *caveat]
 
 
 def describe_compared(document: ComparedRuns) -> str:

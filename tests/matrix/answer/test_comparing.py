@@ -10,6 +10,7 @@ from matrix.answer.results import cell_result
 from matrix.answer.values import values_of
 from matrix.samples.file import SampleFile
 from matrix.statistics import differing
+from matrix.terms.findings.replication import ONE_NIGHT
 
 RNG = np.random.default_rng(2)
 THRICE = (0.0, 0.001, -0.001)
@@ -189,11 +190,12 @@ def test_runs_of_different_places_are_said_not_to_compare():
     assert "do not compare" in found["warnings"][0]
 
 
-def test_a_change_between_single_launches_comes_with_what_its_interval_does_not_know():
+def test_a_change_between_two_nights_comes_with_what_its_interval_does_not_know():
     changed = compare(run("old", [1]), run("new", [0.5]), threshold=0.05)
     alike = compare(run("old", [1]), run("new", [1]), threshold=0.05)
 
-    assert "launched once" in changed["warnings"][0]
+    assert changed["is_of_one_night"]
+    assert changed["warnings"] == [ONE_NIGHT]
     assert alike["warnings"] == []
 
 

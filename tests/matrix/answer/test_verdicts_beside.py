@@ -1,34 +1,12 @@
 """How a run came out beside another one: the document, and that it says what `matrix compare` says."""
 
 import pytest
+from support.values_documents import values
 
 from matrix.answer.comparing import compare, comparison_of
 from matrix.terms.documents.compared import ComparisonDocument
 from matrix.terms.documents.reading import read
 from matrix.text.comparisons import comparison_lines
-
-
-def values(run, *centers, environment="aws", repetitions=3):
-    """A run of one storage with a point of 12 instances for each center, in seconds: 1 % apart."""
-    points = [
-        {
-            "id": f"p{number}", "params": {"threads": number}, "label": f"threads {number}", "metric": "duration_s",
-            "unit": "s", "higher_is_better": False, "p50": center, "n": 36, "interval": None,
-            "median_uncertainty": None,
-            "values": [
-                [center * (1 + 0.01 * i) * (1 + 0.001 * r) for r in range(repetitions)] for i in range(12)
-            ],
-        }
-        for number, center in enumerate(centers, 1)
-    ]  # fmt: skip
-    cell = {
-        "id": "ebs.touch", "state": "measured", "reason": None,
-        "storage": {"type": "ebs", "volumeType": "gp3", "sizeGiB": 8}, "storage_label": "EBS gp3",
-        "is_shared": False, "workload": {"type": "touch"}, "fleet": {"instanceType": "m6i.large", "count": 12},
-        "is_relaunched": False, "instances": [f"i-{i}" for i in range(12)], "launches": [],
-        "repetitions": list(range(repetitions)), "points": points,
-    }  # fmt: skip
-    return {"schema": 1, "run": run, "environment": environment, "cells": [cell]}
 
 
 @pytest.mark.parametrize(
@@ -64,15 +42,19 @@ def test_the_largest_change_for_the_worse_comes_first_and_five_are_kept():
     assert seen["verdict"] == "both"
 
 
-def test_runs_of_several_launches_need_no_caution():
-    base, run = values("base", 10.0, 20.0), values("run", 15.0, 20.0)
-    for each in (base, run):
+@pytest.mark.parametrize("nights", [4, 5])
+def test_launches_of_one_night_need_the_caution_until_five_nights_are_known(nights):
+    *past, run = [
+        values(f"night {night}", seconds, 20.0, started_at=86_400.0 * night)
+        for night, seconds in enumerate([*[10.0, 10.2, 9.9, 10.1, 10.0][:nights], 15.0])
+    ]
+    for each in (*past, run):
         [cell] = each["cells"]
         cell["is_relaunched"], cell["launches"] = True, [1 + number // 4 for number in range(12)]
-    seen = comparison_of(base, run, "base")
+    seen = comparison_of(past[0], run, "base", past)
 
-    assert seen["verdict"] == "slower"
-    assert not seen["is_launched_once"]
+    assert (seen["verdict"], seen["runs"]) == ("slower", nights if nights == 5 else 0)
+    assert seen["is_of_one_night"] == (nights < 5)
 
 
 def test_emulated_storages_are_not_compared_with_measured_ones():

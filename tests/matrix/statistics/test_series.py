@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from matrix.statistics.differing import benjamini_hochberg
-from matrix.statistics.series import MIN_BEFORE, new_value, trend
+from matrix.statistics.series import MIN_BEFORE, expected, new_value, trend
 
 DRAWS = 400
 
@@ -36,13 +36,13 @@ def test_fourteen_nights_raise_a_false_alarm_in_5_percent_and_a_drift_is_found(s
 def test_a_new_value_and_a_trend_have_the_p_values_of_their_t_tests():
     before, value = [100.0, 104.0, 98.0, 103.0, 99.0], 120.0
     line = stats.linregress(range(6), np.log([*before, value]))
+    of_median = np.median(np.random.default_rng(1).normal(size=(40_000, 5)), axis=1).var()
 
     ratio, p_value = new_value(before, value)
     over, p_trend = trend([*before, value])
 
-    # A new value beside n others is the two-sample t test of one value against n.
-    by_two_samples = stats.ttest_ind([np.log(value)], np.log(before))
-    assert (ratio, p_value) == pytest.approx((value / stats.gmean(before), by_two_samples.pvalue))
+    t = np.log(value / 100) / (np.log(before).std(ddof=1) * np.sqrt(1 + of_median))
+    assert (ratio, p_value) == pytest.approx((value / 100, 2 * stats.t.sf(t, 4)), rel=0.05)
     assert (over, p_trend) == pytest.approx((np.exp(5 * line.slope), line.pvalue))
 
 
@@ -50,3 +50,30 @@ def test_figures_that_are_equal_by_rounding_do_not_make_the_next_digit_a_change(
     assert new_value([100.0] * 5, 100.1).p_value > 0.05
     assert new_value([100.0] * 5, 110.0).p_value < 1e-6
     assert trend([100.0, 100.0, 100.1, 100.1, 100.1]).p_value > 0.05
+
+
+def found(before, *, base=None, changed=1.2, rng):
+    """Whether a value that changed is beyond a normal scatter of 3 %, after values as `before` makes them."""
+    nights = [100 * by * float(np.exp(0.03 * rng.normal())) for by in (*before, changed)]
+    figure, uncertainty = expected(nights[:-1], base)
+    return uncertainty.p_value(np.log(nights[-1] / figure)) < 0.05
+
+
+@pytest.mark.parametrize(
+    ("before", "base", "changed", "least", "most"),
+    [
+        # An odd night hides no change, and a change that stays does not become the rule.
+        ([1] * 3 + [1.5] + [1] * 7, 0, 1.2, 0.85, 1.0),
+        ([1] * 8 + [1.5] + [1], 0, 1.2, 0.85, 1.0),
+        ([1] * 10 + [1.2] * 5, 0, 1.2, 0.85, 1.0),
+        # Without a base the last five are the rule; with one, what was accepted is.
+        ([1] * 10 + [1.2] * 5, None, 1.2, 0.0, 0.08),
+        ([1] * 10 + [1.2], 10, 1.2, 0.0, 0.08),
+        ([1] * 10 + [1.2], 10, 1.44, 0.85, 1.0),
+    ],
+)
+def test_odd_nights_do_not_count_as_scatter_and_an_accepted_change_is_the_rule(before, base, changed, least, most):
+    rng = np.random.default_rng(45)
+    hits = [found(before, base=base, changed=changed, rng=rng) for _ in range(DRAWS)]
+
+    assert least <= np.mean(hits) <= most

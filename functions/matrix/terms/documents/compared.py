@@ -87,8 +87,10 @@ class ComparisonDocument(TypedDict):
     """The smallest change that would have been found, at the middle point. None: nothing was tested."""
     noisiest_ratio: float | None
     """At the noisiest point."""
-    is_launched_once: NotRequired[bool]
-    """Whether a change was found between single launches, whose intervals exclude differences between launches."""
+    is_of_one_night: NotRequired[bool]
+    """Whether a change was found without the scatter of earlier runs, so that it may be what nights differ by."""
+    runs: int
+    """How many earlier runs counted with their scatter, the base among them, at the point with the fewest; 0: none."""
     changes: list[ComparedPoint]
     """The largest ones, slower ones first."""
 
@@ -141,6 +143,8 @@ class ComparedPair(TypedDict):
     """Corrected so that a run in which nothing changed has one alarm with a chance of 5 % at most."""
     units: list[int] | None
     """How many independent values of base and run were tested."""
+    runs: int
+    """How many earlier runs counted with their scatter, the base among them; 0: none."""
     is_replicated: bool | None
     detectable_ratio: float | None
     """The smallest change that would have been found."""
@@ -186,6 +190,6 @@ class ComparedRuns(TypedDict):
     """What the base has measured and the run has not."""
     only_in_run: list[str]
     regressions: int
-    is_launched_once: bool
-    """Whether a change was found between single launches, whose intervals exclude differences between launches."""
+    is_of_one_night: bool
+    """Whether a change was found without the scatter of earlier runs, so that it may be what nights differ by."""
     warnings: list[str]

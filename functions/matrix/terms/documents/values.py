@@ -44,6 +44,8 @@ class JudgedCell(TypedDict):
     fleet: Fleet
     is_relaunched: bool
     """Whether it was launched several times."""
+    is_own: bool
+    """Whether the run has measured it itself, and has not taken it over from an earlier one."""
     instances: list[str]
     launches: list[int]
     """In which launch each of these was, where there were several; else empty."""
@@ -57,6 +59,8 @@ class ValuesDocument(TypedDict):
 
     schema: int
     run: str
+    started_at: float | None
+    """Epoch seconds; None of published figures."""
     environment: str
     cells: list[JudgedCell]
 

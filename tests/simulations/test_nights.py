@@ -1,0 +1,124 @@
+"""The gate of CI in series of nights with known truths: how often a run that changed nothing fails, and one that did.
+
+Nights differ by 3 %, beside the noise within a night: of all points alike, or of each by itself. A run fails if `matrix
+compare` ends with 1. The figures are in docs/method.md, "Single runs compared". Each claim is tried on a broken
+product, too, which it must refuse.
+"""
+
+import numpy as np
+import pytest
+from simulations.fleets import at_least, at_most
+from support.values_documents import of_tables
+
+from matrix.answer import comparing
+from matrix.statistics import series
+
+pytestmark = pytest.mark.slow
+DAY = 86_400.0
+NIGHTS = 250
+# Of the median of such a table, by 20,000 draws.
+UNCERTAINTY = {"variance": 1.1e-4, "degrees_of_freedom": 6.0, "limited_by": "instances"}
+
+
+class World:
+    """Nights of a matrix with some points, the first of which may change."""
+
+    def __init__(self, points, *, alike=0.03, own=0.0, of_launches=0.0, launches=1, seed=1):
+        self.rng = np.random.default_rng(seed)
+        self.points, self.alike, self.own = points, alike, own
+        self.of_launches, self.launches = of_launches, launches
+
+    def night(self, day, times=1.0):
+        of_night = self.alike * self.rng.normal()
+        tables = [self._table(of_night) * (times if point == 0 else 1.0) for point in range(self.points)]
+        run = of_tables(f"n{day}", *tables, started_at=DAY * day, uncertainty=UNCERTAINTY)
+        [cell] = run["cells"]
+        if self.launches > 1:
+            cell["is_relaunched"], cell["launches"] = True, [1 + row // 10 for row in range(10 * self.launches)]
+        return run
+
+    def _table(self, of_night):
+        """Seconds of 10 instances in each launch, in three repetitions."""
+        normal = self.rng.normal
+        launches = np.repeat(self.of_launches * normal(size=(self.launches, 1)), 10, axis=0)
+        rows = 10 * self.launches
+        repetitions = np.repeat(0.01 * normal(size=(self.launches, 3)), 10, axis=0)
+        noise = launches + 0.02 * normal(size=(rows, 1)) + repetitions + 0.02 * normal(size=(rows, 3))
+        return 100 * np.exp(of_night + self.own * normal() + noise)
+
+
+def fails(world, earlier, *, times=1.0, nights=NIGHTS, base=0, looks=10):
+    """Of series of nights: after so many earlier ones, whether each of the next looks fails, of which each may change.
+
+    The base is that of the first night, or the newest (-1).
+    """
+    outcomes = []
+    while len(outcomes) < nights:
+        past = [world.night(day) for day in range(earlier)]
+        for day in range(earlier, earlier + looks):
+            run = world.night(day, times)
+            found = comparing.compare(past[base], run, threshold=0.05, earlier=past)
+            outcomes.append(bool(found["regressions"]))
+            past.append(run if times == 1 else world.night(day))
+    return outcomes
+
+
+def without_scatter(monkeypatch):
+    """A gate that knows two runs only."""
+    monkeypatch.setattr(comparing, "_beside", lambda cell, *_: cell)
+
+
+def with_odd_nights(monkeypatch):
+    """A scatter that counts every night."""
+    monkeypatch.setattr(series, "_usual", list)
+
+
+@pytest.mark.parametrize(
+    ("world", "is_red_without"),
+    [
+        ({"points": 1}, False),  # 5 % of two runs alone, more where the first night is a quick one
+        ({"points": 8}, False),
+        ({"points": 8, "alike": 0.0, "own": 0.03}, True),
+        ({"points": 8, "alike": 0.0, "own": 0.03, "launches": 3}, True),
+        # A launch has its own hosts and place: nights differ by the mean of three.
+        ({"points": 8, "alike": 0.0, "of_launches": 0.05, "launches": 3}, False),
+    ],
+)
+def test_a_run_that_changed_nothing_fails_in_at_most_5_percent_of_nights(world, is_red_without, monkeypatch):
+    assert at_most(fails(World(**world), 5), 0.05)
+    without_scatter(monkeypatch)
+    assert not is_red_without or not at_most(fails(World(**world), 5, nights=100), 0.05)
+
+
+@pytest.mark.parametrize("base", [0, -1])
+@pytest.mark.parametrize(("points", "earlier"), [(1, 8), (8, 12)])
+def test_20_percent_at_one_point_are_found_on_their_night_in_90_percent(points, earlier, base):
+    world = World(points, alike=0.0, own=0.03)
+
+    assert at_least(fails(world, earlier, times=1.2, base=base), 0.9)
+
+
+def test_an_odd_night_hides_no_change_of_later_ones(monkeypatch):
+    def after_an_odd_night():
+        world, found = World(1), []
+        while len(found) < 100:
+            past = [world.night(day, 1.5 if day == 3 else 1.0) for day in range(10)]
+            compared = comparing.compare(past[0], world.night(10, 1.2), threshold=0.05, earlier=past)
+            found.append(bool(compared["regressions"]))
+        return found
+
+    assert at_least(after_an_odd_night(), 0.85)
+    with_odd_nights(monkeypatch)
+    assert not at_least(after_an_odd_night(), 0.85)
+
+
+def test_a_change_that_stays_fails_until_somebody_accepts_it_as_the_baseline():
+    world, still, accepted = World(1), [], []
+    while len(still) < 100:
+        past = [world.night(day, 1.0 if day < 10 else 1.2) for day in range(13)]
+        run = world.night(13, 1.2)
+        for base, outcomes in ((past[0], still), (past[10], accepted)):
+            outcomes.append(bool(comparing.compare(base, run, threshold=0.05, earlier=past)["regressions"]))
+
+    assert at_least(still, 0.8)
+    assert at_most(accepted, 0.05)
