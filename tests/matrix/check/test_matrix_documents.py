@@ -1,12 +1,15 @@
 """The schema of a matrix is that of its models, and the matrices in events/ are good."""
 
 import json
+import re
 from pathlib import Path
 
 import jsonschema
 import pytest
 from support.matrices import EVENTS, event_id
 
+from matrix.check.cells import ParsedMatrix
+from matrix.check.plan_warnings import a_difference_can_be_tested, data_exceeds_the_servers_cache
 from matrix.check.read import read_matrix
 from matrix.check.schema import schema_text
 from matrix.plan.planning import plan
@@ -40,6 +43,42 @@ def test_a_matrix_in_events_is_good_within_its_budget(path, schema):
     assert matrix.budget_usd is None or planned.cost.expected <= matrix.budget_usd
     assert (path.parent / json.loads(text)["$schema"]).resolve() == ROOT / "docs" / "matrix.schema.json"
     schema.validate(json.loads(text))
+
+
+# Matrices that each answer a question of docs/matrices.md.
+QUESTIONS = [path for path in EVENTS if path.parent.name == "events"]
+
+
+def test_what_a_server_may_answer_from_its_memory_is_asked_for_as_such():
+    may = set()
+    for path in QUESTIONS:
+        text = path.read_text(encoding="utf-8")
+        for problem in data_exceeds_the_servers_cache(ParsedMatrix(read_matrix(text).matrix)):
+            number = int(problem.path.partition("[")[2].partition("]")[0])
+            may.add((path.stem, json.loads(text)["workload"][number]["name"]))
+
+    assert {(matrix, name) for matrix, name in may if not name.startswith("hot-")} == {
+        # Restored at once from what was just saved; the same shards in each epoch.
+        ("checkpoint", "restore"),
+        ("shared-training-data", "epoch"),
+    }
+
+
+def test_a_database_is_larger_than_the_memory_of_its_instance():
+    [path] = [path for path in QUESTIONS if path.stem == "database-transactions"]
+    matrix = json.loads(path.read_text(encoding="utf-8"))
+    memory_gib = {"c6id.xlarge": 8}
+    [scale] = re.findall(r"pgbench -h \$SOCKET -i -q -s (\d+)", matrix["workload"][0]["populate"])
+
+    # A row of accounts with its share of the page and of the index: 100,000 of them for each unit of scale are 15 MB.
+    assert int(scale) * 15e6 > 1.5 * 2**30 * memory_gib[matrix["fleet"][0]["instanceType"]]
+
+
+@pytest.mark.parametrize("path", QUESTIONS, ids=event_id)
+def test_a_comparison_in_events_can_have_a_verdict(path):
+    parsed = ParsedMatrix(read_matrix(path.read_text(encoding="utf-8")).matrix)
+
+    assert list(a_difference_can_be_tested(parsed)) == []
 
 
 @pytest.mark.parametrize(
