@@ -11,11 +11,12 @@ from typing import Annotated, Any, get_args, get_type_hints
 import pytest
 from pydantic import TypeAdapter
 from support.matrices import matrix, problems_of
-from support.refused_matrices import REFUSED, WARNED
+from support.refused_matrices import NEAR_LIMITS, REFUSED, WARNED
 from support.runs_for_reports import build_run, cell_of
 
 from matrix.answer.costs import Bill
 from matrix.answer.decision import decide
+from matrix.plan.planning import plan
 from matrix.published.runs import published_run
 from matrix.tables.highest_rates import describe_highest
 from matrix.terms.documents import compared
@@ -464,6 +465,9 @@ def doubts_of_plans() -> Sentences:
     for changes, path, code in WARNED:
         [line] = [str(one) for one in matrix(**changes).warnings if (one.path, one.code) == (path, code)]
         yield code, line
+    for changes, path, code in NEAR_LIMITS:
+        found = [one for one in plan(matrix(**changes)).warnings if (one["path"], one.get("code")) == (path, code)]
+        yield code, f"{path}: {found[0]['message']}"
 
 
 # --- the snapshot -----------------------------------------------------------------------------------------------------

@@ -900,6 +900,7 @@ WARNED: list[Row] = [
         count=9,
         workload=FIO | {"rw": "read", "size": "40G", "numjobs": 4},
     ),
+    row("storage[0].precondition", "fresh-flash-is-known", storage=INSTANCE_STORE, instanceType="m6id.large"),
     # Limits of the instance: credits of its processors and its network, a type that nobody knows, the disk of a cache.
     *[
         row("fleet[0].instanceType", code, storage=EFS, instanceType=name)
@@ -907,12 +908,8 @@ WARNED: list[Row] = [
             ("t3.medium", "processors-have-credits"),
             ("t4g.nano", "processors-have-credits"),
             ("t2.large", "processors-have-credits"),
-            ("c5n.large", "network-is-sustained"),
-            ("m99g.large", "network-is-sustained"),
         )
     ],
-    row("fleet[0].instanceType", "network-is-sustained", storage=S3, workload=READ, instanceType="c5n.large"),
-    row("fleet[0].instanceType", "network-is-sustained", storage=NFS, instanceType="t3.nano"),
     row(
         "workload[0].requestSize",
         "small-reads-of-objects-are-requests",
@@ -922,16 +919,6 @@ WARNED: list[Row] = [
     row(
         "storage[0].cacheMiB", "a-cache-is-as-fast-as-its-disk", storage=MOUNTPOINT | {"cacheMiB": 1024}, workload=READ
     ),
-    # Credits.
-    *[
-        row(f"storage[0].{field}", "storage-has-no-burst", storage=storage)
-        for storage, field in (
-            (GP2, "volumeType"),
-            ({"type": "ebs", "volumeType": "sc1", "sizeGiB": 1024}, "volumeType"),
-            (EFS | {"throughputMode": "bursting"}, "throughputMode"),
-            (FSX | {"throughputCapacityMBps": 64}, "throughputCapacityMBps"),
-        )
-    ],
     # A compressor, memory, a cache.
     row(
         "workload[0].source",
@@ -1074,4 +1061,15 @@ WARNED: list[Row] = [
         instanceType="m99g.large",
         bandwidthWeighting="ebs-1",
     ),
+]
+
+# Whose plan comes near a limit.
+_DIRECT = {"type": "fio", "rw": "write", "bs": "1m", "ioengine": "libaio", "iodepth": 64, "direct": 1, "size": "4g"}
+NEAR_LIMITS = [
+    row("fleet[0].instanceType", "network-is-sustained", storage=EFS, workload=_DIRECT),
+    row("fleet[0].instanceType", "network-is-sustained", storage=NFS, workload=DD, instanceType="m99g.large"),
+    row("storage[0]", "one-client-is-enough", storage=EFS, workload=_DIRECT, instanceType="m6i.32xlarge"),
+    row("storage[0].volumeType", "storage-has-no-burst", storage=GP2, workload=_DIRECT | {"rw": "randwrite"}),
+    row("storage[0].throughputMode", "storage-has-no-burst", storage=EFS | {"throughputMode": "bursting"}, workload=DD),
+    row("fleet", "instance-carries-the-volumes", storage=EBS | {"iops": 16_000}, workload=_DIRECT | {"rw": "randread"}),
 ]

@@ -7,7 +7,7 @@ from typing import Any
 
 from contract.fio_job import FioJob
 from matrix.check.cells import Combination, ParsedMatrix
-from matrix.input.instance_types import GBIT, burstable, network_of, smallest_with_network
+from matrix.input.instance_types import burstable
 from matrix.input.workloads.command import CommandWorkload
 from matrix.input.workloads.contract import Clients
 from matrix.input.workloads.fio import FioWorkload, place
@@ -19,7 +19,7 @@ from matrix.terms.findings.replication import MIN_LAUNCHES, advice, describe_cou
 from matrix.terms.fio_cautions import cautions_before
 from matrix.terms.metrics import latency_of
 from matrix.terms.problems import Problem, Problems
-from matrix.terms.quantities import count_of, number, rough_duration
+from matrix.terms.quantities import count_of
 from matrix.terms.sizes import format_size
 
 # fio's clock counts ms, the first and last are start and end. Below a second its rates are noise.
@@ -142,23 +142,6 @@ def percentiles_have_operations(parsed: ParsedMatrix) -> Problems:
         else:
             fix = f"write {math.ceil(least * point[field] / count):,} or more, best for steps of 30 s and more"
         yield Problem(f"{path}.{field}", None, rule, fix, is_warning=True)
-
-
-def storage_has_no_burst(parsed: ParsedMatrix) -> Problems:
-    """Yield a warning for each storage that is faster as long as its credits last than it always is."""
-    for path, storage in parsed.storages:
-        for burst in storage.bursts[:1]:
-            scale, unit = (1.0, "IOPS") if burst.counts == "IOPS" else (1e6, "MB/s")
-            lasts_s = burst.lasts_s(burst.most)
-            until = "from credits (AWS does not say for how long)" if lasts_s is None else (
-                f"for {rough_duration(lasts_s)} from credits"
-            )  # fmt: skip
-            rule = (
-                f"has {number(burst.sustained / scale)} {unit} always ({burst.of}) and {number(burst.most / scale)}"
-                f" {until}: short steps measure the credits"
-            )
-            fix = "read the sustained figure in the report, and write objective.jobHours for a job that lasts longer"
-            yield Problem(f"{path}.{storage.traits.bursts_by}", parsed.name_of(storage), rule, fix, is_warning=True)
 
 
 def data_exceeds_the_servers_cache(parsed: ParsedMatrix) -> Problems:
@@ -298,31 +281,6 @@ def processors_have_credits(parsed: ParsedMatrix) -> Problems:
         yield Problem(path, name, rule, "take a type without credits, such as m6i.large", is_warning=True)
 
 
-def network_is_sustained(parsed: ParsedMatrix) -> Problems:
-    """Yield a warning for each type whose network carries a storage only while its network credits last."""
-    warned: set[str] = set()
-    for cell in parsed.cells:
-        name, storage = cell.fleet.instance_type, cell.storage
-        if parsed.matrix.emulate or name in warned or not storage.traits.is_shared:
-            continue
-        network, path = network_of(name), f"{cell.fleet_path}.instanceType"
-        share = storage.bandwidth_bytes_per_s / cell.fleet.count
-        if network and network.most > network.always < share:
-            warned.add(name)
-            always, most = (each / GBIT for each in network)
-            rule = (
-                f"{name} has {always:g} Gbit/s of the network always and {most:g} for some minutes, and"
-                f" {cell.storage_name} may carry more: longer steps measure the instance"
-            )
-            larger = smallest_with_network(name, min(share, network.most))
-            fix = f"take {larger}" if larger else "take a type of another family: none of this one has that always"
-            yield Problem(path, name, rule, fix, is_warning=True)
-        elif network is None:
-            warned.add(name)
-            rule = f"the network bandwidth of {name} is not known here: it may be slower than {cell.storage_name}"
-            yield Problem(path, name, rule, "compare its baseline bandwidth (EC2 instance types)", is_warning=True)
-
-
 def small_reads_of_objects_are_requests(parsed: ParsedMatrix) -> Problems:
     """Yield a warning for each sequential read of objects in small parts: S3 answers and bills each as one GET."""
     warned: set[str] = set()
@@ -364,7 +322,6 @@ def much_is_laid_out(parsed: ParsedMatrix) -> Problems:
 RULES = (
     processors_have_credits,
     much_is_laid_out,
-    network_is_sustained,
     small_reads_of_objects_are_requests,
     a_difference_can_be_tested,
     a_leader_is_launched_again,
@@ -372,7 +329,6 @@ RULES = (
     fio_measures_the_storage,
     creates_are_alike,
     percentiles_have_operations,
-    storage_has_no_burst,
     data_exceeds_the_servers_cache,
     storage_is_not_overloaded,
     data_is_incompressible,

@@ -43,7 +43,7 @@ def unbounded(cells: Iterable[tuple[Combination, Cost]]) -> Iterator[PlanWarning
             " allows until its deadline; write expectedReadGiB and expectedWriteGiB, or run it with 1 instance first:"
             " the receipt has what it cost"
         )
-        yield {"path": path, "value": None, "message": message}
+        yield {"path": path, "value": None, "message": message, "code": "bytes-are-bounded"}
 
 
 def assumptions(budget_usd: float | None, cost: Cost) -> list[str]:

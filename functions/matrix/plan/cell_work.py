@@ -17,6 +17,19 @@ from matrix.terms.documents.parts import Point
 PAGE_BYTES = 4_096
 
 
+class Rates(NamedTuple):
+    """What one instance does in a second at the quickest points of a cell, by the plan."""
+
+    one_way_bytes: float
+    """Bytes read or bytes written, whichever are more."""
+    bytes: float
+    operations: float
+
+    def of(self, counts: LimitUnit) -> float:
+        """Return the rate in the unit of a limit."""
+        return self.operations if counts == "IOPS" else self.bytes
+
+
 class CellWork(NamedTuple):
     """What a fleet does on a storage."""
 
@@ -24,6 +37,7 @@ class CellWork(NamedTuple):
     """Time of each instance for all repetitions."""
     use: Usage
     """Bytes and requests of the whole fleet in all repetitions, and the most that it stores. It has no seconds."""
+    rates: Rates
 
 
 def cell_work(cell: Combination, points: Sequence[Point], repetitions: int, reach: Reach | None) -> CellWork:
@@ -58,7 +72,7 @@ def cell_work(cell: Combination, points: Sequence[Point], repetitions: int, reac
         read_padding=amount("read_padding", 0.5),
         written_padding=amount("written_padding", 0.5),
     )
-    return CellWork(time, use)
+    return CellWork(time, use, rates(cell, points, clients))
 
 
 def _anything(storage: Storage, clients: Clients, seconds: float) -> Moved:
@@ -68,6 +82,17 @@ def _anything(storage: Storage, clients: Clients, seconds: float) -> Moved:
         for most in (clients.most(storage, way, PAGE_BYTES) for way in ("read", "written"))
     )
     return Moved(read, written, gets, puts, read_padding, padding)
+
+
+def rates(cell: Combination, points: Sequence[Point], clients: Clients) -> Rates:
+    """Return the quickest of each rate over a cell's points."""
+    steps = [cell.workload.footprint(point["params"], cell.storage, clients) for point in points]
+    lasting = [step for step in steps if step.seconds > 0]
+    return Rates(
+        max((max(step.read_bytes, step.written_bytes) / step.seconds for step in lasting), default=0.0),
+        max((_amount(step, "bytes/s", cell.storage) / step.seconds for step in lasting), default=0.0),
+        max((_amount(step, "IOPS", cell.storage) / step.seconds for step in lasting), default=0.0),
+    )
 
 
 def guessed(amount: float) -> Amount:

@@ -1,5 +1,6 @@
 """A plan: every cell in the order of execution, with its steps, duration and cost."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from matrix.plan.images import PlannedImage
@@ -9,10 +10,46 @@ from matrix.terms.documents.parts import Attempt, Emulation, Fleet, Part, Point,
 from matrix.terms.documents.plan import PlanCell, PlanDocument, PlanFileSystem, PlanUse, PlanWarning, Populate
 from matrix.terms.problems import Problem
 
+# What would compare something else than the storages, by the name of the rule.
+UNFAIR = frozenset({
+    "creates-are-alike", "data-exceeds-the-servers-cache", "data-is-incompressible", "fio-measures-the-storage",
+    "network-is-sustained", "storage-has-no-burst", "one-client-is-enough", "instance-carries-the-volumes",
+    "storage-is-not-overloaded", "source-is-as-fast-as-the-storage", "a-cache-is-as-fast-as-its-disk",
+    "snapshot-is-of-one-volume", "snapshots-are-loaded", "fresh-flash-is-known",
+})  # fmt: skip
+# What leaves a question without an answer.
+WITHOUT_VERDICT = frozenset({
+    "a-difference-can-be-tested", "a-leader-is-launched-again", "percentiles-have-operations", "fio-takes-a-second",
+    "objective-can-be-shown",
+})  # fmt: skip
+# What costs more than it need, or more than the plan knows.
+OF_MONEY = frozenset({
+    "bytes-are-bounded", "processors-have-credits", "much-is-laid-out", "small-reads-of-objects-are-requests",
+    "iops-are-offered", "the-volume-uses-all-pairs", "several-file-systems-are-used-alike",
+})  # fmt: skip
+
 
 def warning_of(problem: Problem) -> PlanWarning:
     """Return a problem that stops no run as one of a plan's warnings."""
-    return {"path": problem.path, "value": problem.value, "message": f"{problem.rule}; {problem.fix}"}
+    warning: PlanWarning = {
+        "path": problem.path,
+        "value": problem.value,
+        "message": f"{problem.rule}; {problem.fix}",
+    }
+    if problem.code:
+        warning["code"] = problem.code
+    return warning
+
+
+def in_order(warnings: Iterable[PlanWarning]) -> list[PlanWarning]:
+    """Return warnings as they weigh: unfair comparisons, verdicts that cannot be had, money, and then all others."""
+    return sorted(warnings, key=_weight)
+
+
+def _weight(warning: PlanWarning) -> int:
+    code = warning.get("code", "")
+    groups = (code in UNFAIR, code in WITHOUT_VERDICT, code in OF_MONEY or warning["path"] in {"budgetUsd", "prices"})
+    return next((place for place, is_in in enumerate(groups) if is_in), len(groups))
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,9 @@ KIB = 2**10
 # "Guaranteed" of each io1 and io2 volume on instances that are not built on Nitro (AWS prescriptive guidance, and
 # ModifyVolume's Iops): IOPS and MiB/s.
 OUTSIDE_NITRO = 32_000, 500.0
+# From this share of a limit on, a plan, which may be wrong by half, says that the limit may be reached.
+NEAR = 0.8
+CODE = "instance-carries-the-volumes"
 _STORAGE: TypeAdapter[Storage] = TypeAdapter(AnyStorage)
 
 
@@ -53,6 +56,8 @@ class StorageVolumes(NamedTuple):
     storage: str
     volumes: AttachedVolumes
     weighting: str | None = None  # of the bandwidth of the instances that have them
+    asked_iops: float = math.inf  # of an instance by the plan
+    asked_bytes_per_s: float = math.inf
 
 
 @cache
@@ -101,7 +106,7 @@ def warnings(attached: Iterable[StorageVolumes], types: Mapping[str, EbsLimits])
     """Return a warning for each storage and instance type if the instance limits its volumes.
 
     If the maximum of a type is above its sustained limit, it lasts 30 minutes a day. So volumes above the sustained
-    limit get a warning too.
+    limit get a warning too, if the plan's own figures come near that.
     """
     attached = list(attached)
     by_pair: dict[tuple[str, str], PlanWarning] = {
@@ -109,23 +114,31 @@ def warnings(attached: Iterable[StorageVolumes], types: Mapping[str, EbsLimits])
             "path": "fleet",
             "value": volumes.instance_type,
             "message": message,
+            "code": CODE,
         }
-        for storage, volumes, _ in attached
+        for storage, volumes, *_ in attached
         if (message := _outside_nitro(storage, volumes))
     }
     alike: dict[tuple[str, str], list[str]] = {}
-    for storage, volumes, weighting in dict.fromkeys(attached):
+    for each in dict.fromkeys(attached):
+        storage, volumes, weighting, *asked = each
         limits = types.get(volumes.instance_type)
-        over = list(_over(volumes, _reached(limits, volumes.instance_type, volumes.count, weighting))) if limits else []
+        reached = _reached(limits, volumes.instance_type, volumes.count, weighting) if limits else None
+        over = list(_over(volumes, reached, *asked)) if reached else []
         if over:
             those = "the volume" if volumes.count == 1 else f"the {volumes.count} volumes"
             found = (
-                f"{_describe_instance(volumes, weighting)} is slower than {those} of {{}}: {'; '.join(over)}; a"
-                f" workload that reaches this measures the instance, not the storage; {_way_out(volumes, weighting)}"
+                f"{_describe_instance(volumes, weighting)} is slower than {those} of {{}}: {'; '.join(over)}; this"
+                f" measures the instance, not the storage; {_way_out(volumes, weighting)}"
             )
             alike.setdefault((volumes.instance_type, found), []).append(storage)
     slower: list[PlanWarning] = [
-        {"path": "fleet", "value": instance_type, "message": found.format(first_of(storages, MAX_NAMED))}
+        {
+            "path": "fleet",
+            "value": instance_type,
+            "message": found.format(first_of(storages, MAX_NAMED)),
+            "code": CODE,
+        }
         for (instance_type, found), storages in alike.items()
     ]
     return [*by_pair.values(), *slower]
@@ -133,7 +146,7 @@ def warnings(attached: Iterable[StorageVolumes], types: Mapping[str, EbsLimits])
 
 def unknown(attached: Iterable[StorageVolumes]) -> list[PlanWarning]:
     """Return a warning for each instance type with volumes whose EBS limits this project's table lacks."""
-    types = dict.fromkeys(volumes.instance_type for _, volumes, _ in attached)
+    types = dict.fromkeys(volumes.instance_type for _, volumes, *_ in attached)
     message = (
         "EBS limits of {} are not known here: an old type shares its network with EBS, of a new one EC2 may say them as"
         " the run starts; if they are below the volumes', the instance is measured"
@@ -156,12 +169,16 @@ def reach_of(instance_type: str, weighting: str | None, storage: Storage) -> Rea
         return Reach(reached.most_bytes_per_s, tuple(bursts))
     if limits and network:
         _, network = instance_types.weighted(weighting, _ebs(limits), network)
-    metrics = metrics_of(storage.type)
-    cap, connections = metrics.client_cap(storage.document), metrics.connections(storage.document)
-    capped = min(cap.bytes_per_s if cap else math.inf, connections * STREAM_BYTES_PER_S if connections else math.inf)
-    most = network.most if network else STREAM_BYTES_PER_S
+    capped, most = beyond_network(storage), network.most if network else STREAM_BYTES_PER_S
     limit = network.most if network else MOST_NETWORK_BYTES_PER_S
     return Reach(min(most, capped), tuple(instance_types.bursts(network=network)), min(limit, capped))
+
+
+def beyond_network(storage: Storage) -> float:
+    """Return how fast an instance could reach a shared storage if its network were no limit."""
+    metrics = metrics_of(storage.type)
+    cap, connections = metrics.client_cap(storage.document), metrics.connections(storage.document)
+    return min(cap.bytes_per_s if cap else math.inf, connections * STREAM_BYTES_PER_S if connections else math.inf)
 
 
 def _ebs(limits: EbsLimits) -> Bandwidth:
@@ -183,7 +200,7 @@ def _outside_nitro(storage: str, volumes: AttachedVolumes) -> str:
 def describe_block(attached: Iterable[StorageVolumes]) -> Iterator[str]:
     """Write the block size at which the volumes of each storage reach both of their limits."""
     alike: dict[str, dict[str, None]] = {}
-    for storage, volumes, _ in dict.fromkeys(attached):
+    for storage, volumes, *_ in dict.fromkeys(attached):
         if volumes.iops:
             size = f"{volumes.bytes_per_s / volumes.iops / KIB:.3g} KiB"
             limits = f"{number(volumes.bytes_per_s / MIB)} MiB/s / {number(volumes.iops)} IOPS"
@@ -232,12 +249,15 @@ def _way_out(volumes: AttachedVolumes, weighting: str | None) -> str:
     return f"the smallest of its family that carries that always is {carrying}"
 
 
-def _over(volumes: AttachedVolumes, limits: EbsLimits) -> Iterator[str]:
-    """Yield in words each limit of an instance that is below the limit of its volumes."""
-    if volumes.iops is not None:
+def _over(
+    volumes: AttachedVolumes, limits: EbsLimits, asked_iops: float = math.inf, asked_bytes_per_s: float = math.inf
+) -> Iterator[str]:
+    """Yield in words each limit of an instance that is below the limit of its volumes, and is asked for."""
+    if volumes.iops is not None and asked_iops >= NEAR * limits.iops:
         yield from _beyond(volumes, volumes.iops, limits.iops, limits.most_iops, "IOPS")
-    pair = limits.bytes_per_s / MIB, limits.most_bytes_per_s / MIB
-    yield from _beyond(volumes, volumes.bytes_per_s / MIB, *pair, "MiB/s")
+    if asked_bytes_per_s >= NEAR * limits.bytes_per_s:
+        pair = limits.bytes_per_s / MIB, limits.most_bytes_per_s / MIB
+        yield from _beyond(volumes, volumes.bytes_per_s / MIB, *pair, "MiB/s")
 
 
 def _beyond(volumes: AttachedVolumes, wanted: float, always: float, most: float, unit: str) -> Iterator[str]:

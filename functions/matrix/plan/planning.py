@@ -22,12 +22,13 @@ from matrix.input.pace import (
 )
 from matrix.input.storage_names import brief_names
 from matrix.input.workloads import Workload
-from matrix.plan import budget, images, instance_limits, placing
+from matrix.plan import budget, images, instance_limits, near_limits, placing
 from matrix.plan.assumptions import assumptions, of_order
 from matrix.plan.cell_work import CellWork, cell_work
-from matrix.plan.document import Plan, PlannedCell, PlannedFileSystem, warning_of
+from matrix.plan.document import Plan, PlannedCell, PlannedFileSystem, in_order, warning_of
 from matrix.plan.images import PlannedImage
 from matrix.plan.instance_limits import Reach, StorageVolumes
+from matrix.plan.near_limits import PlannedRates
 from matrix.plan.order import derived_seed, file_systems_in_order, step_rows, steps_in_order
 from matrix.plan.resume import Earlier, fingerprint
 from matrix.price.book import (
@@ -102,11 +103,11 @@ def plan(
         parts = storage_of[cell.file_system], workloads[canonical(cell.workload)], fleet_label(cell.fleet)
         return ", ".join(parts)
 
-    # Warnings of a refused run or skipped cell come before other warnings.
     warnings = [
         *budget.warnings(matrix.budget_usd, cost, cells, name_of),
         *budget.unbounded(() if matrix.emulate else planner.unbounded),
         *map(warning_of, checked.warnings),
+        *map(warning_of, near_limits.problems(planner.planned_rates())),
         *_warnings_of_time(
             matrix, ((storage_of[cell.file_system], cell.poll_s) for cell in cells), expected_s, deadline_s
         ),
@@ -135,7 +136,7 @@ def plan(
             *instance_limits.describe_block(volumes),
             *budget.assumptions(matrix.budget_usd, cost),
         ],
-        warnings=warnings,
+        warnings=in_order(warnings),
     )
 
 
@@ -274,11 +275,29 @@ class Planner:
     def attached_volumes(self) -> Iterator[StorageVolumes]:
         """Yield the volumes of an instance of each type on each storage, for any number of workloads and sizes."""
         cells = [] if self.matrix.emulate else self._unmeasured()
-        pairs = {(cell.storage.fingerprint, cell.fleet.instance_type): cell for cell in cells}
-        for (_, instance_type), cell in pairs.items():
+        pairs = grouped(((cell.storage.fingerprint, cell.fleet.instance_type), cell) for cell in cells)
+        for (_, instance_type), alike in pairs.items():
+            cell = alike[0]
             weighting = cell.fleet.bandwidth_weighting
-            if volumes := instance_limits.storage_volumes(cell.storage_name, cell.storage, instance_type, weighting):
-                yield volumes
+            if not (
+                volumes := instance_limits.storage_volumes(cell.storage_name, cell.storage, instance_type, weighting)
+            ):
+                continue
+            if not cell.storage.traits.is_shared:
+                asked = [self.work_of(each).rates for each in alike if each.workload.moves_data]
+                volumes = volumes._replace(
+                    asked_iops=max((rates.operations for rates in asked), default=0.0),
+                    asked_bytes_per_s=max((rates.bytes for rates in asked), default=0.0),
+                )
+            yield volumes
+
+    def planned_rates(self) -> Iterator[PlannedRates]:
+        """Yield what the instances of each cell that is not yet measured do in a second; of emulated storages none."""
+        has_job_hours = bool(self.matrix.objective and self.matrix.objective.job_hours)
+        for cell in self._unmeasured():
+            if self._reach_of(cell) is not None:
+                points = self.points[cell.workload.fingerprint]
+                yield PlannedRates(cell, points, self.work_of(cell).rates, has_job_hours)
 
     def _unmeasured(self) -> list[Combination]:
         """Return the cells that at least one launch still has to measure."""

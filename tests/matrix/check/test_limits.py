@@ -217,10 +217,6 @@ def test_what_is_within_all_limits_has_no_problem(changes):
 @pytest.mark.parametrize(
     ("changes", "code"),
     [
-        *[
-            (changed(storage=storage, instanceType="m6id.large"), "storage-has-no-burst")
-            for storage in (EBS, {"type": "ebs", "volumeType": "gp2", "sizeGiB": 1000}, EFS, FSX, INSTANCE_STORE)
-        ],
         (
             changed(storage=FSX | {"compression": "ZSTD"}, workload=FIO | {"refill_buffers": 1}),
             "data-is-incompressible",

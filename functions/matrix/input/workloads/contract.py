@@ -148,6 +148,11 @@ class Workload(InputModel):
         return None
 
     @property
+    def moves_data(self) -> bool:
+        """Whether it reads or writes contents, and does not only make, look at or delete empty files."""
+        return True
+
+    @property
     def wants_device(self) -> bool:
         """Whether it writes to the raw device, which then gets no file system."""
         return False

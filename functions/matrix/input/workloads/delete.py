@@ -54,6 +54,10 @@ class DeleteWorkload(Workload):
         )
         return [point | {"threads": self.threads} for point in swept]
 
+    @property
+    def moves_data(self) -> bool:
+        return any(self.file_size)
+
     def footprint(self, params: Params, storage: Storage, clients: Clients) -> Footprint:
         """Return the expected footprint of one instance for creating and deleting the files."""
         files, total_bytes = params["files"], params["files"] * params["file_bytes"]

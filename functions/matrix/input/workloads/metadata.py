@@ -112,6 +112,10 @@ class MetadataWorkload(Workload):
         sweeps = (self.files, self.threads, self.directories, self.file_size, self.sync, self.stonewall)
         return math.prod(len(values) for values in sweeps) * self.points_in_a_row
 
+    @property
+    def moves_data(self) -> bool:
+        return any(self.file_size)
+
     def footprint(self, params: Params, storage: Storage, clients: Clients) -> Footprint:
         """Return the expected footprint of one instance for one phase of `params`."""
         phase, files, threads = params["phase"], params["files"], params["threads"]

@@ -73,6 +73,10 @@ class TouchWorkload(OpenLoopModel):
         is_measured = params["tool"] == "engine"
         return super().latencies_of(operation, params, storage, clients) if is_measured else 0.0
 
+    @property
+    def moves_data(self) -> bool:
+        return False
+
     def footprint(self, params: Params, storage: Storage, clients: Clients) -> Footprint:
         """Return the expected footprint of one instance for one step of `params`."""
         # A shared storage answers when a file is stored, so a sync has nothing left to wait for.

@@ -28,6 +28,8 @@ class PlanWarning(TypedDict):
     """The value."""
     message: str
     """The reason, and a fix."""
+    code: NotRequired[str]
+    """Name of the violated rule, such as `creates-are-alike`."""
 
 
 class PlanCell(TypedDict):

@@ -1,0 +1,116 @@
+"""Warnings of limits that a cell comes near to by its own plan: of credits, of the network, of one client."""
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from matrix.check.cells import Combination
+from matrix.input.instance_types import GBIT, network_of, smallest_with_network
+from matrix.input.workloads.contract import Clients
+from matrix.plan.cell_work import Rates, rates
+from matrix.plan.instance_limits import NEAR, beyond_network
+from matrix.storages.metrics import Burst
+from matrix.storages.models import metrics_of
+from matrix.terms.documents.parts import Point
+from matrix.terms.problems import Problem, Problems, check
+from matrix.terms.quantities import number, rough_duration
+
+MIB = 2.0**20
+
+
+class PlannedRates(NamedTuple):
+    """A cell, its points, and what each of its instances does in a second."""
+
+    cell: Combination
+    points: Sequence[Point]
+    rates: Rates
+    has_job_hours: bool
+
+
+def problems(planned: Iterable[PlannedRates]) -> Problems:
+    """Yield a warning for each limit that some cell comes near to."""
+    yield from check((network_is_sustained, storage_has_no_burst, one_client_is_enough), list(planned))
+
+
+def network_is_sustained(planned: Sequence[PlannedRates]) -> Problems:
+    """Yield a warning for each type of which a cell asks more of the network than it always has."""
+    nearest: dict[str, tuple[float, PlannedRates]] = {}
+    for each in planned:
+        name, network = each.cell.fleet.instance_type, network_of(each.cell.fleet.instance_type)
+        if not each.cell.storage.traits.is_shared or not each.cell.workload.moves_data:
+            continue
+        if network is None:
+            nearest.setdefault(name, (0.0, each))
+        elif network.most > network.always:
+            share = each.rates.one_way_bytes / network.always
+            nearest[name] = max(nearest.get(name, (0.0, each)), (share, each), key=lambda pair: pair[0])
+    for name, (share, each) in nearest.items():
+        cell, network = each.cell, network_of(name)
+        path = f"{cell.fleet_path}.instanceType"
+        if network is None:
+            rule = f"the network bandwidth of {name} is not known here: it may be slower than {cell.storage_name}"
+            yield Problem(path, name, rule, "compare its baseline bandwidth (EC2 instance types)", is_warning=True)
+        elif share >= NEAR:
+            rule = (
+                f"{name} has {network.always / GBIT:g} Gbit/s of the network always and {network.most / GBIT:g} for"
+                f" some minutes; on {cell.storage_name} {cell.workload.slug} would move"
+                f" {number(each.rates.one_way_bytes / GBIT)}: longer steps measure the instance"
+            )
+            # What it would move if its network were not the limit.
+            unlimited = Clients(cell.fleet.count, beyond_network(cell.storage))
+            wanted = rates(cell, each.points, unlimited).one_way_bytes
+            larger = smallest_with_network(name, min(wanted, network.most))
+            fix = f"take {larger}" if larger else "take a type of another family: none of this one has that always"
+            yield Problem(path, name, rule, fix, is_warning=True)
+
+
+def storage_has_no_burst(planned: Sequence[PlannedRates]) -> Problems:
+    """Yield a warning for each storage that a cell uses faster than its sustained limit, as long as credits last."""
+    nearest: dict[str, tuple[float, float, Burst, PlannedRates]] = {}
+    for each in planned:
+        storage, path = each.cell.storage, f"{each.cell.storage_path}.{each.cell.storage.traits.bursts_by}"
+        users = each.cell.fleet.count if storage.traits.is_shared else 1
+        for burst in storage.bursts:
+            rate = users * each.rates.of(burst.counts)
+            found = rate / burst.sustained, rate, burst, each
+            if found[0] >= NEAR and found[0] > nearest.get(path, (0.0,))[0]:
+                nearest[path] = found
+    for path, (_, rate, burst, each) in nearest.items():
+        scale, unit = (1.0, "IOPS") if burst.counts == "IOPS" else (1e6, "MB/s")
+        lasts_s = burst.lasts_s(burst.most)
+        until = "from credits (AWS does not say for how long)" if lasts_s is None else (
+            f"for {rough_duration(lasts_s)} from credits"
+        )  # fmt: skip
+        cell = each.cell
+        rule = (
+            f"{cell.storage_name} has {number(burst.sustained / scale)} {unit} always ({burst.of}) and"
+            f" {number(burst.most / scale)} {until}; {cell.workload.slug} would take {number(rate / scale)}:"
+            " short steps measure the credits"
+        )
+        fix = "read the sustained figure in the report"
+        if not each.has_job_hours:
+            fix += ", and write objective.jobHours for a job that lasts longer"
+        yield Problem(path, None, rule, fix, is_warning=True)
+
+
+def one_client_is_enough(planned: Sequence[PlannedRates]) -> Problems:
+    """Yield a warning for each storage of which a cell's instance would take all that one client gets, and no more."""
+    warned: set[str] = set()
+    for each in planned:
+        cell, storage = each.cell, each.cell.storage
+        cap = metrics_of(storage.type).client_cap(storage.document)
+        share = storage.bandwidth_bytes_per_s / cell.fleet.count
+        if not cap or cell.storage_path in warned or not cell.workload.moves_data:
+            continue
+        network = network_of(cell.fleet.instance_type)
+        if network and network.always < cap.bytes_per_s:
+            continue  # a larger instance has more
+        unlimited = rates(cell, each.points, Clients(cell.fleet.count, math.inf)).one_way_bytes
+        if each.rates.one_way_bytes >= NEAR * cap.bytes_per_s and min(share, unlimited) > cap.bytes_per_s:
+            warned.add(cell.storage_path)
+            rule = (
+                f"one instance gets {number(cap.bytes_per_s / MIB)} MiB/s of {cell.storage_name} at most"
+                f" ({cap.name}), and {cell.workload.slug} asks for more: a larger instance or more threads"
+                " change nothing"
+            )
+            yield Problem(cell.storage_path, None, rule, cap.advice, is_warning=True)

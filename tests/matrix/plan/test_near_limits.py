@@ -1,0 +1,141 @@
+"""Warnings of limits: only where the plan's own figures come near them, and by their weight."""
+
+import pytest
+from support.matrices import COMMAND, DD, EBS, EFS, FLEET, FSX, METADATA, READ, S3, TOUCH, matrix
+from support.refused_matrices import NEAR_LIMITS, WARNED
+
+from matrix.plan import document
+from matrix.plan.planning import plan
+
+DIRECT = {"type": "fio", "ioengine": "libaio", "direct": 1, "size": "4g", "time_based": 1, "runtime": 60}
+SMALL = DIRECT | {"rw": "randwrite", "bs": "4k", "iodepth": 64}
+LARGE = DIRECT | {"rw": "write", "bs": "1m", "iodepth": 64, "numjobs": 4}
+GP2 = {"type": "ebs", "volumeType": "gp2", "sizeGiB": 100}
+PROVISIONED = EFS | {"throughputMode": "provisioned", "provisionedThroughputMiBps": 60}
+
+
+def warnings(storage, workload, instance_type="m6i.large", count=1, **more):
+    fleet = [FLEET | {"instanceType": instance_type, "count": count}]
+    return plan(matrix(storage=[storage], workload=[workload], fleet=fleet, **more)).warnings
+
+
+def found(*of, **more):
+    return [warning.get("code", warning["path"]) for warning in warnings(*of, **more)]
+
+
+@pytest.mark.parametrize(
+    ("storage", "workload", "instance_type", "is_near"),
+    [
+        # m6i.large has 97.6 MB/s of the network always.
+        (EFS, LARGE, "m6i.large", True),
+        (S3, READ | {"requestSize": "8MiB", "threads": 4}, "c5n.large", True),
+        # 60 MiB/s are 63 MB/s, 65 % of that; of twice as many an instance of two has them.
+        (PROVISIONED, LARGE, "m6i.large", False),
+        (PROVISIONED | {"provisionedThroughputMiBps": 120}, LARGE, "m6i.large", True),
+        # Empty files, whatever the storage could carry.
+        (EFS, TOUCH | {"threads": 64}, "m6i.large", False),
+        (EFS, METADATA | {"threads": 64}, "m6i.large", False),
+        (EFS, {"type": "delete"}, "m6i.large", False),
+        # A network without credits.
+        (EFS, LARGE, "m6i.32xlarge", False),
+    ],
+)
+def test_the_network_is_warned_of_where_the_plan_comes_near_its_baseline(storage, workload, instance_type, is_near):
+    assert ("network-is-sustained" in found(storage, workload, instance_type)) == is_near
+
+
+def test_a_network_that_nobody_knows_is_warned_of_if_data_pass_it():
+    assert "network-is-sustained" in found(EFS, DD, "m99g.large")
+    assert "network-is-sustained" not in found(EFS, TOUCH, "m99g.large")
+
+
+def test_the_network_that_is_advised_is_no_larger_than_what_one_client_gets():
+    # 500 MiB/s are 4.2 Gbit/s, which m6i.4xlarge has always (6.25), and m6i.2xlarge not (3.1).
+    [warning] = [each for each in warnings(EFS, LARGE) if each.get("code") == "network-is-sustained"]
+
+    assert warning["message"].endswith("take m6i.4xlarge")
+
+
+@pytest.mark.parametrize(
+    ("storage", "instance_type", "is_near"),
+    [
+        (EFS, "m6i.32xlarge", True),
+        # Its 1,500 MiB/s are more than EFS writes for all.
+        (EFS | {"tls": True}, "m6i.32xlarge", False),
+        (EFS, "m6i.large", False),
+        (PROVISIONED, "m6i.32xlarge", False),
+        (FSX | {"nconnect": 16}, "m6i.32xlarge", False),
+    ],
+)
+def test_what_one_client_gets_of_efs_is_told_before_a_larger_one_is_paid(storage, instance_type, is_near):
+    workload = LARGE | {"numjobs": 16}
+
+    assert ("one-client-is-enough" in found(storage, workload, instance_type)) == is_near
+
+
+def test_a_fleet_that_has_less_than_the_cap_each_is_not_warned_of_it():
+    # Of 1,024 MiB/s each of four has 256.
+    shared = PROVISIONED | {"provisionedThroughputMiBps": 1_024}
+
+    assert "one-client-is-enough" in found(shared, LARGE, "m6i.32xlarge")
+    assert "one-client-is-enough" not in found(shared, LARGE, "m6i.32xlarge", count=4)
+
+
+@pytest.mark.parametrize(
+    ("storage", "workload", "is_near"),
+    [
+        (GP2, SMALL, True),  # 300 IOPS always
+        (GP2, SMALL | {"rate_iops": 200}, False),
+        (GP2, COMMAND, False),
+        (EBS, SMALL, False),
+        ({"type": "ebs", "volumeType": "sc1", "sizeGiB": 1024}, LARGE, True),  # 12 MiB/s always
+        (EFS | {"throughputMode": "bursting"}, LARGE, True),
+        (EFS, LARGE, False),
+        # The server has 2,500 disk IOPS and 64 MB/s always.
+        (FSX | {"throughputCapacityMBps": 64}, SMALL, True),
+        (FSX | {"throughputCapacityMBps": 64}, SMALL | {"rate_iops": 1_000}, False),
+    ],
+)
+def test_credits_of_a_storage_are_warned_of_where_the_plan_uses_them(storage, workload, is_near):
+    assert ("storage-has-no-burst" in found(storage, workload)) == is_near
+
+
+def test_who_wrote_the_hours_of_the_job_is_not_told_to_write_them():
+    objective = {"metric": "mb_per_s", "atLeast": 1}
+    told = [
+        ["jobHours" in each["message"] for each in warnings(GP2, SMALL, objective=asked, repetitions=3)
+         if each.get("code") == "storage-has-no-burst"]
+        for asked in (objective, objective | {"jobHours": 8})
+    ]  # fmt: skip
+
+    assert told == [[True], [False]]
+
+
+def test_the_instance_is_held_against_its_volumes_where_the_plan_asks_for_them():
+    fast = EBS | {"iops": 16_000, "throughputMiBps": 1_000}
+
+    assert "instance-carries-the-volumes" in found(fast, SMALL)
+    assert "instance-carries-the-volumes" in found(fast, LARGE)
+    assert "instance-carries-the-volumes" not in found(fast, TOUCH)
+    assert "instance-carries-the-volumes" not in found(fast, SMALL | {"rate_iops": 1_000})
+
+
+def test_warnings_come_by_their_weight_unfair_undecided_money_and_then_others():
+    every = plan(
+        matrix(
+            storage=[EBS, EFS, {"type": "nfs", "source": "files.example.com:/export"}],
+            workload=[TOUCH, COMMAND],
+            fleet=[FLEET | {"instanceType": "t3.large", "count": 2}],
+            budgetUsd=1_000,
+        )
+    ).warnings
+    weights = [document._weight(warning) for warning in every]
+
+    assert weights == sorted(weights)
+    assert set(weights) == {0, 1, 2, 3}
+
+
+def test_each_code_that_has_a_weight_is_that_of_a_warning():
+    weighed = document.UNFAIR | document.WITHOUT_VERDICT | document.OF_MONEY
+
+    assert weighed <= {code for _, _, code in (*WARNED, *NEAR_LIMITS)} | {"bytes-are-bounded"}
