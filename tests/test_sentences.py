@@ -253,6 +253,9 @@ def bottleneck_sentences() -> Sentences:
     waiting = {"workers": 4.0, "latency_s": 0.01, "point": "p01"}
     evidence = {
         "other points": _bottleneck(uses=[RATE], points=points),
+        "minutes of several points": _bottleneck(
+            uses=[SHARE | {"resources": 1}], points=dict.fromkeys(points, "not known")
+        ),
         "one launch of several": _bottleneck(uses=[RATE], of_launches={"same": 3, "launches": 5}),
         "nothing was reached": _bottleneck("not saturated", others=others, waiting=waiting),
         "nothing is known": _bottleneck("not known"),

@@ -62,6 +62,8 @@ def _of_points(name: str, points: Mapping[str, str]) -> str:
     if not others:
         return ""
     count = sum(other == name for other in points.values())
+    if not count:
+        return ". Several points shared these minutes, so nobody knows which of them"
     rest = ", ".join(f"{times} {describe_limit(other)}" for other, times in others.most_common())
     return f". So at {count} of {len(points)} points; the others: {rest}"
 

@@ -1,96 +1,12 @@
 """Which limit held a cell back? Results whose cause is known, made by the code that makes results."""
 
-from collections.abc import Sequence
-from typing import Any
-
 import pytest
+from support.bottleneck_cells import MIB, START, Document, cell, found, measured, rate, received, watched
 from support.matrices import EBS, EFS, FSX
 
 from matrix.answer import bottleneck
 from matrix.answer.results import cell_result
 from matrix.published.figures import rows_of
-from matrix.samples import cloudwatch
-from matrix.samples.file import SampleFile
-from matrix.storages.metrics import Metric
-
-Document = dict[str, Any]
-
-START = 1_763_683_200.0  # a full hour
-MIB = 2.0**20
-INSTANCE_LIMITS = {
-    "ebs_iops": {"baseline": 6_000.0, "maximum": 40_000.0},
-    "ebs_bytes_per_s": {"baseline": 118.75e6, "maximum": 1_250e6},
-    "network_bytes_per_s": {"baseline": 195.25e6, "maximum": 1_562.5e6},
-}
-
-
-def cell(storage: Document = EBS, points: tuple[Document, ...] = ({},), count: int = 2) -> Document:
-    """A planned cell of a fio workload with a point for each of `points`."""
-    ids = [f"p{number:02d}" for number in range(1, len(points) + 1)]
-    return {
-        "id": "c", "file_system": "fs", "storage": storage, "workload": {"type": "fio"},
-        "fleet": {"instanceType": "m6i.large", "count": count}, "expected_s": 60.0,
-        "points": [{"id": id_, "params": params} for id_, params in zip(ids, points, strict=True)],
-        "steps": [{"point": id_, "repetition": 1} for id_ in ids],
-    }  # fmt: skip
-
-
-def measured(planned: Document, *used: Document, calibration: Sequence[Document] = (), **more: Any) -> Document:
-    """The result of a cell of which each instance took `used` at each point, for a minute each."""
-    files = [
-        SampleFile.model_validate(
-            {
-                "run": "r", "cell": "c", "instance": {"id": f"i-{number}", "type": "m6i.large"},
-                "host": {"cpus": 2}, "calibration": list(calibration),
-                "samples": [sample(point["id"], index, **use) for index, (point, use) in
-                            enumerate(zip(planned["points"], used, strict=True))],
-            }
-        )
-        for number in range(planned["fleet"]["count"])
-    ]  # fmt: skip
-    made = cell_result(planned, files, error=None, actual_s=60.0, launched=planned["fleet"]["count"])
-    return made | {"instance_limits": INSTANCE_LIMITS} | more
-
-
-def sample(point: str, index: int, *, iops: float = 100.0, workers: int = 4, **counters: Any) -> Document:
-    """A minute of fio; counters are per second, `metrics` and `seconds` aside."""
-    seconds = counters.pop("seconds", 60.0)
-    metrics = {"iops": iops, "duration_s": seconds, **counters.pop("metrics", {})}
-    begun = START + index * 60
-    return {
-        "point": point, "repetition": 1, "step": index, "metrics": metrics, "workers": workers,
-        "started_at": begun, "ended_at": begun + seconds,
-        "counters": {"cpu_s": 0.0} | {name: value * seconds for name, value in counters.items()},
-    }  # fmt: skip
-
-
-def watched(metrics: dict[str, list[float]], *, read_after_s: float = 3600.0, **resource: str) -> Document:
-    """What CloudWatch answers: minute values from the start of the cell on."""
-    about = {"type": "x", "volume_type": None, "instance_type": "m6i.large", "instances": [], "of": 0, "volumes": {},
-             "file_systems": []}  # fmt: skip
-    answers = []
-    for name, values in metrics.items():
-        namespace, _, metric = name.partition(" ")
-        query = cloudwatch.Query("q", Metric(namespace, metric, "Sum", ""), resource or {"VolumeId": "vol-1"})
-        answers.append((query, [(START + 60 * minute, value) for minute, value in enumerate(values)]))
-    ended = START + 60 * max(map(len, metrics.values()), default=1)
-    return cloudwatch.document(about, (START, ended), answers, read_at=ended + read_after_s)
-
-
-def received(gbit_per_s: float) -> Document:
-    """Traffic of an instance that mostly reads."""
-    return {"network_received_bytes": gbit_per_s * 125e6, "network_sent_bytes": 1e6}
-
-
-def found(result: Document, environment: str = "aws") -> Document:
-    """The bottleneck."""
-    return bottleneck.find(result, environment)
-
-
-def rate(use: Document) -> tuple[float, float, str]:
-    """How much of which limit was used, in its unit, to three digits."""
-    return float(f"{use['used']:.3g}"), float(f"{use['limit']:.4g}"), use["unit"]
-
 
 ONE_ZONE = {"type": "efs", "throughputMode": "elastic", "deployment": "oneZone", "tls": True}
 PROVISIONED = EFS | {"throughputMode": "provisioned", "provisionedThroughputMiBps": 100}
@@ -373,12 +289,32 @@ def test_the_cell_is_named_after_the_ceiling_of_most_points_and_each_point_after
     assert said["name"] == "volume IOPS"
 
 
-def test_minutes_of_cloudwatch_are_held_against_the_point_that_was_measured_then():
-    points = ({"bs": "4k"}, {"bs": "8k"})
-    result = measured(cell(points=points), {}, {})
-    result["cloudwatch"] = watched({"AWS/EBS VolumeIOPSExceededCheck": [0.0, 1.0]})
+@pytest.mark.parametrize(
+    ("seconds", "checks", "points", "name"),
+    [
+        # Aligned with the minutes of the clock.
+        ((60, 60), [0.0, 1.0], ["not saturated", "volume IOPS"], "volume IOPS"),
+        # The idle point had most of the throttled minute, the other one the rest of it.
+        ((40, 80), [1.0, 0.0], ["not known", "not saturated"], "volume IOPS"),
+        ((40, 80), [1.0, 1.0], ["not known", "volume IOPS"], "volume IOPS"),
+        ((57, 3), [1.0], ["volume IOPS", "not known"], "volume IOPS"),
+        # Six points of ten seconds: which of them, nobody knows.
+        ((10,) * 6, [1.0], ["not known"] * 6, "volume IOPS"),
+        ((10,) * 6, [0.0], ["not saturated"] * 6, "not saturated"),
+        # Of a single point it can have been no other.
+        ((20,), [1.0], ["volume IOPS"], "volume IOPS"),
+    ],
+)
+def test_a_minute_of_cloudwatch_speaks_for_the_point_that_had_nearly_all_of_it(seconds, checks, points, name):
+    planned = cell(points=tuple({"bs": f"{number}k"} for number in range(len(seconds))))
+    used = [{"at": sum(seconds[:number]), "seconds": each} for number, each in enumerate(seconds)]
+    kept = watched({"AWS/EBS VolumeIOPSExceededCheck": checks})
 
-    assert found(result)["points"] == {"p01": "not saturated", "p02": "volume IOPS"}
+    said = found(measured(planned, *used, cloudwatch=kept))
+
+    assert list(said["points"].values()) == points
+    assert said["name"] == name
+    assert bool(said["uses"]) is (name == "volume IOPS")
 
 
 def test_what_is_absent_is_said_and_never_taken_for_zero():

@@ -1,7 +1,7 @@
 """The evidence for a bottleneck: a cell's result with its stored metrics and limits."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from matrix.samples import cloudwatch
@@ -15,6 +15,8 @@ from matrix.terms.findings.bottlenecks import LimitUse
 
 # A limit cannot be exceeded this far, so the counter counts something else: a page cache absorbed or merged the I/O.
 MAX_PLAUSIBLE = 1.2
+# From this share of a minute on, the minute speaks for the point that was measured in it.
+NEARLY_ALL = 0.9
 
 
 @dataclass(frozen=True)
@@ -26,15 +28,30 @@ class Ceiling:
     use: LimitUse  # with numbers, of the point that used most
     is_reported: bool = False  # by AWS itself, which knows better than a quotient of two figures
     enough: float = REACHED  # the share from which on it binds
+    shared: Mapping[str, float] = field(default_factory=dict)  # by point, in minutes that it had a part of
 
     @property
     def share(self) -> float:
-        """The most that any point used."""
-        return max(self.shares.values(), default=0.0)
+        """The most that was used of it at any time."""
+        return max((*self.shares.values(), *self.shared.values()), default=0.0)
 
     def is_reached(self, point: str) -> bool:
         """Whether it limited a point."""
         return self.shares.get(point, 0.0) >= self.enough
+
+    def may_be_reached(self, point: str) -> bool:
+        """Whether it limited someone in a minute that the point had a part of, and no minute is the point's own."""
+        return point not in self.shares and self.shared.get(point, 0.0) >= self.enough
+
+
+@dataclass(frozen=True)
+class Minutes:
+    """How much of a limit was used in the periods of CloudWatch, by point."""
+
+    own: Mapping[str, float]
+    """The most in a period that was nearly all the point's."""
+    shared: Mapping[str, float]
+    """The most in a period of which it had a part."""
 
 
 @dataclass(frozen=True)
@@ -99,7 +116,7 @@ class Evidence:
         return self.result.get("instance_limits", {})
 
     @cached_property
-    def _spans(self) -> list[tuple[str, float, float]]:
+    def spans(self) -> list[tuple[str, float, float]]:
         """Point, first start and last end of each repetition: a fleet measures a point together."""
         spans: dict[tuple[str, int], tuple[float, float]] = {}
         for point in self.result["points"]:
@@ -112,11 +129,26 @@ class Evidence:
                 spans[point["id"], repetition] = min(first, start), max(last, stop)
         return [(point, start, stop) for (point, _), (start, stop) in spans.items()]
 
-    def point_at(self, begun: float, ended: float) -> str | None:
-        """The point measured for longest between two times (epoch seconds); None if no point was measured."""
+    def points_at(self, begun: float, ended: float) -> dict[str, float]:
+        """The points measured between two times (epoch seconds), each with its share of that time."""
         overlaps: dict[str, float] = {}
-        for point, start, stop in self._spans:
+        for point, start, stop in self.spans:
             together = max(0.0, min(ended, stop) - max(begun, start))
             if together:
-                overlaps[point] = overlaps.get(point, 0.0) + together
-        return max(overlaps, key=overlaps.__getitem__) if overlaps else None
+                overlaps[point] = overlaps.get(point, 0.0) + together / (ended - begun)
+        return overlaps
+
+    def point_at(self, begun: float, ended: float) -> str | None:
+        """The point that had nearly all of the time between two times; None if there is none."""
+        overlaps = self.points_at(begun, ended)
+        return next((point for point, share in overlaps.items() if share >= NEARLY_ALL), None)
+
+    def minutes(self, used: Iterable[tuple[float, float, float]]) -> Minutes:
+        """From (time, period, share of a limit): what the periods say of each point."""
+        own: dict[str, float] = {}
+        shared: dict[str, float] = {}
+        for at, period_s, share in used:
+            for point, part in self.points_at(at, at + period_s).items():
+                of_point = own if part >= NEARLY_ALL else shared
+                of_point[point] = max(of_point.get(point, 0.0), share)
+        return Minutes(own, shared)

@@ -32,7 +32,10 @@ def find(result: ResultDocument, environment: str) -> Bottleneck:
     of_storage = [*watched.ceilings(evidence), *provisioned.ceilings(evidence)]
     ceilings = [*of_storage, *clients.ceilings(evidence)]
     points = {point: _name_at(point, ceilings) for point in evidence.uses}
-    name = _cell_name(points, has_storage=any(ceiling.name not in LAST for ceiling in of_storage))
+    has_storage = any(ceiling.name not in LAST for ceiling in of_storage)
+    name = _cell_name(points, ceilings, has_storage=has_storage)
+    if set(points.values()) == {NOT_KNOWN} and len(points) == 1:
+        points = dict.fromkeys(points, name)
     mine = [ceiling for ceiling in _ranked(ceilings) if ceiling.name == name]
     bottleneck: Bottleneck = {
         "name": name,
@@ -73,14 +76,19 @@ def _rank(ceiling: Ceiling) -> tuple[int, int, float]:
 def _name_at(point: str, ceilings: Sequence[Ceiling]) -> str:
     """Return the ceiling that a point reached. Of several, the one least likely to be a mere consequence of another."""
     reached = [ceiling for ceiling in ceilings if ceiling.is_reached(point)]
-    return min(reached, key=_rank).name if reached else NOT_SATURATED
+    if reached:
+        return min(reached, key=_rank).name
+    return NOT_KNOWN if any(ceiling.may_be_reached(point) for ceiling in ceilings) else NOT_SATURATED
 
 
-def _cell_name(points: Mapping[str, str], *, has_storage: bool) -> str:
-    """The ceiling that most points reached, if any did."""
-    reached = Counter(name for name in points.values() if name != NOT_SATURATED)
+def _cell_name(points: Mapping[str, str], ceilings: Sequence[Ceiling], *, has_storage: bool) -> str:
+    """The ceiling that most points reached, if any did; else one of minutes that several of them shared."""
+    reached = Counter(name for name in points.values() if name not in (NOT_SATURATED, NOT_KNOWN))
     if reached:
         return reached.most_common(1)[0][0]
+    shared = [ceiling for ceiling in ceilings if any(ceiling.may_be_reached(point) for point in points)]
+    if shared:
+        return min(shared, key=_rank).name
     return NOT_SATURATED if has_storage and points else NOT_KNOWN
 
 

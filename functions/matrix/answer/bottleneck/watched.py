@@ -1,12 +1,12 @@
 """Ceilings from CloudWatch's metrics of volumes, file systems and instances.
 
-Values cover whole minutes; each is compared with the points measured in that minute. If a point fills only a part of a
-minute, its share is underestimated, never overestimated.
+Values cover whole minutes. A minute speaks for a point that had nearly all of it. Another minute speaks for the cell
+only: its points may have used more or less of the limit.
 """
 
 from collections.abc import Callable, Iterable, Iterator
 
-from matrix.answer.bottleneck.evidence import Ceiling, Evidence
+from matrix.answer.bottleneck.evidence import Ceiling, Evidence, Minutes
 from matrix.samples.cloudwatch import Series
 from matrix.storages.metrics import MeteredThroughput, ServerCache, WatchedLimit
 from matrix.storages.models import MODELS
@@ -38,22 +38,20 @@ def _throttling(
     evidence: Evidence, limit: WatchedLimit, is_throttled: Callable[[float], bool], kind: type[Throttled]
 ) -> Iterator[Ceiling]:
     """Yield a limit for which AWS reports only whether it throttled: reached at the points of the throttled minutes."""
-    shares: dict[str, float] = {}
-    throttled: list[tuple[float, str]] = []
     metric = limit.metric
-    for series in evidence.series(metric):
-        for at, value in series:
-            point = evidence.point_at(at, at + series.period_s)
-            if point is None:
-                continue
-            shares[point] = max(shares.get(point, 0.0), float(is_throttled(value)))
-            if is_throttled(value):
-                throttled.append((at, _whose(series)))
-    if not shares:
+    values = [
+        (at, series.period_s, float(is_throttled(value)), _whose(series))
+        for series in evidence.series(metric)
+        for at, value in series
+        if evidence.points_at(at, at + series.period_s)
+    ]
+    if not values:
         return
+    minutes = evidence.minutes((at, period_s, share) for at, period_s, share, _ in values)
+    throttled = [(at, whose) for at, _, share, whose in values if share]
     resources, first_at = sorted({resource for _, resource in throttled}), min(throttled)[0] if throttled else None
     use = kind(metric=metric, resources=resources, first_at=first_at)
-    yield Ceiling(limit.name, shares, use, is_reported=True)
+    yield Ceiling(limit.name, minutes.own, use, is_reported=True, shared=minutes.shared)
 
 
 def _percent(evidence: Evidence, limit: WatchedLimit) -> Iterator[Ceiling]:
@@ -61,7 +59,7 @@ def _percent(evidence: Evidence, limit: WatchedLimit) -> Iterator[Ceiling]:
     name, cache = limit.name, evidence.metrics.cache
     several = evidence.series(limit.metric)
     values = [(at, series.period_s, value / 100, _whose(series)) for series in several for at, value in series]
-    shares, top = _highest(evidence, values)
+    minutes, top = _highest(evidence, values)
     if top is None:
         return
     share, at, whose = top
@@ -73,7 +71,7 @@ def _percent(evidence: Evidence, limit: WatchedLimit) -> Iterator[Ceiling]:
     use = ShareUsed(
         metric=limit.metric, percent=100 * share, resource=whose, resources=len(several), at=at, cache_hits_percent=few
     )
-    yield Ceiling(name, shares, use, is_reported=True)
+    yield Ceiling(name, minutes.own, use, is_reported=True, shared=minutes.shared)
 
 
 def server_cache(evidence: Evidence) -> dict[str, float]:
@@ -116,7 +114,7 @@ def _metered_throughput(evidence: Evidence, metered: MeteredThroughput) -> Itera
         for at, value in series
         if permitted.get(at)
     ]
-    shares, top = _highest(evidence, values)
+    minutes, top = _highest(evidence, values)
     if top is None:
         return
     share, at, whose = top
@@ -128,18 +126,13 @@ def _metered_throughput(evidence: Evidence, metered: MeteredThroughput) -> Itera
     use = RateUsed(
         used=share * most / MIB, limit=most / MIB, unit="MiB/s", of="permitted", at=at, credits_left_bytes=left
     )
-    yield Ceiling(name, shares, use, is_reported=True)
+    yield Ceiling(name, minutes.own, use, is_reported=True, shared=minutes.shared)
 
 
 def _highest(
     evidence: Evidence, values: Iterable[tuple[float, float, float, str]]
-) -> tuple[dict[str, float], tuple[float, float, str] | None]:
-    """From (time, period, share, resource): each point's highest share, and the highest with time and resource."""
-    shares: dict[str, float] = {}
-    top: tuple[float, float, str] | None = None
-    for at, period_s, share, whose in values:
-        point = evidence.point_at(at, at + period_s)
-        if point is not None:
-            shares[point] = max(shares.get(point, 0.0), share)
-            top = max(top or (share, at, whose), (share, at, whose))
-    return shares, top
+) -> tuple[Minutes, tuple[float, float, str] | None]:
+    """From (time, period, share, resource): what they say of points, and the highest with time and resource."""
+    measured = [value for value in values if evidence.points_at(value[0], value[0] + value[1])]
+    top = max(((share, at, whose) for at, _, share, whose in measured), default=None)
+    return evidence.minutes((at, period_s, share) for at, period_s, share, _ in measured), top
