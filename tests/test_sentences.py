@@ -208,7 +208,7 @@ USES: list[Example] = [
     {"code": "tool", "share": 0.6, "point": "p02"},
     {"code": "processors", "machine": 0.5, "worker": 0.99, "stolen": 0.06, "point": "p01"},
     {"code": "processors", "machine": 0.98, "worker": None, "stolen": 0.0, "point": "p01"},
-    {"code": "packets", "allowance": "bw_out", "per_s": 400.0, "point": "p01"},
+    {"code": "packets", "allowance": "bw_out", "per_s": 400.0, "share": 0.024, "point": "p01"},
 ]
 STEPS: list[Example] = [
     {"code": "raise"},

@@ -19,6 +19,10 @@ from agent.programs import tools
 # /proc/stat: user nice system idle iowait irq softirq steal
 BUSY_COLUMNS = (0, 1, 2, 5, 6)
 IOWAIT_COLUMN, STEAL_COLUMN = 4, 7
+NET_DEV_COLUMNS = {
+    "network_received_bytes": 0, "network_received_packets": 1,
+    "network_sent_bytes": 8, "network_sent_packets": 9,
+}  # fmt: skip
 # /proc/diskstats counts sectors of 512 bytes, whatever the disk's sector size (Documentation/admin-guide/iostats.rst).
 SECTOR_BYTES = 512
 # A few bytes may be counted just before the first reading or just after the last one.
@@ -56,7 +60,7 @@ def of_machine() -> dict[str, float]:
 
 
 def of_network() -> dict[str, float]:
-    """Bytes that the machine has received and sent."""
+    """Bytes and packets that the machine has received and sent."""
     return parse_net_dev(Path("/proc/net/dev").read_text())
 
 
@@ -147,15 +151,15 @@ def parse_stat(text: str, ticks_per_s: int) -> dict[str, float]:
 
 
 def parse_net_dev(text: str) -> dict[str, float]:
-    """Bytes received and sent by all interfaces but the loopback."""
-    received = sent = 0
+    """Bytes and packets received and sent by all interfaces but the loopback."""
+    counted = dict.fromkeys(NET_DEV_COLUMNS, 0.0)
     for line in text.splitlines()[2:]:
         name, _, columns = line.partition(":")
         if name.strip() != "lo":
             figures = columns.split()
-            received += int(figures[0])
-            sent += int(figures[8])
-    return {"network_received_bytes": received, "network_sent_bytes": sent}
+            for counter, column in NET_DEV_COLUMNS.items():
+                counted[counter] += int(figures[column])
+    return counted
 
 
 def parse_diskstats(text: str, major: int, minor: int) -> dict[str, float]:

@@ -358,7 +358,10 @@ def test_counters_are_read_from_the_kernels_files():
     card = "NIC statistics:\n     tx_timeout: 0\n     bw_in_allowance_exceeded: 17\n     pps_allowance_exceeded: 0\n"
 
     assert counters.parse_stat(stat, 100) == {"cpu_s": 1.7, "iowait_s": 0.2, "steal_s": 0.4}
-    assert counters.parse_net_dev(net) == {"network_received_bytes": 1000, "network_sent_bytes": 2000}
+    assert counters.parse_net_dev(net) == {
+        "network_received_bytes": 1000, "network_received_packets": 1,
+        "network_sent_bytes": 2000, "network_sent_packets": 2,
+    }  # fmt: skip
     assert counters.parse_ethtool(card) == {"bw_in_allowance_exceeded": 17, "pps_allowance_exceeded": 0}
     assert counters.difference({"a": 1.5, "gone": 1}, {"a": 2.0, "new": 3}) == {"a": 0.5}
     assert counters.difference({"iowait_s": 2.0}, {"iowait_s": 1.99}) == {"iowait_s": 0.0}

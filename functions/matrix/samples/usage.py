@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 MB, MIB = 1e6, 2.0**20
 # Counters with a rate of the same name, such as `disk_read_bytes_per_s`.
 RATES = (
-    *("network_received_bytes", "network_sent_bytes", "disk_read_bytes", "disk_write_bytes"),
+    *("network_received_bytes", "network_sent_bytes", "network_received_packets", "network_sent_packets"),
+    *("disk_read_bytes", "disk_write_bytes"),
     *("disk_read_operations", "disk_write_operations", "nfs_read_bytes", "nfs_write_bytes"),
     *("nfs_read_operations", "nfs_write_operations", "nfs_other_operations", "nfs_timeouts"),
     *("lustre_read_bytes", "lustre_write_bytes", "lustre_read_operations", "lustre_write_operations"),

@@ -124,16 +124,21 @@ class EbsMetrics(StorageMetrics):
     bytes = {"read": ("AWS/EBS VolumeReadBytes", None), "written": ("AWS/EBS VolumeWriteBytes", None)}
     operations = {"reads": ("AWS/EBS VolumeReadOps", None), "writes": ("AWS/EBS VolumeWriteOps", None)}
     limits = (
-        WatchedLimit("AWS/EBS VolumeIOPSExceededCheck", "held", "volume IOPS", _CEILINGS.more_operations),
-        WatchedLimit("AWS/EBS VolumeThroughputExceededCheck", "held", "volume throughput", _CEILINGS.more_throughput),
-        WatchedLimit("AWS/EC2 InstanceEBSIOPSExceededCheck", "held", INSTANCE_EBS, LARGER_EBS),
-        WatchedLimit("AWS/EC2 InstanceEBSThroughputExceededCheck", "held", INSTANCE_EBS, LARGER_EBS),
+        WatchedLimit(
+            "AWS/EBS VolumeIOPSExceededCheck", "held", "volume IOPS", _CEILINGS.more_operations, counts="IOPS"
+        ),
+        WatchedLimit(
+            "AWS/EBS VolumeThroughputExceededCheck", "held", "volume throughput", _CEILINGS.more_throughput,
+            counts="bytes/s",
+        ),
+        WatchedLimit("AWS/EC2 InstanceEBSIOPSExceededCheck", "held", INSTANCE_EBS, LARGER_EBS, counts="IOPS"),
+        WatchedLimit("AWS/EC2 InstanceEBSThroughputExceededCheck", "held", INSTANCE_EBS, LARGER_EBS, counts="bytes/s"),
         WatchedLimit(
             "AWS/EBS BurstBalance", "balance", "volume burst credits",
             "take gp3, or a larger volume, whose baseline is higher",
         ),
-        WatchedLimit("AWS/EC2 EBSIOBalance%", "balance", INSTANCE_EBS, LARGER_EBS),
-        WatchedLimit("AWS/EC2 EBSByteBalance%", "balance", INSTANCE_EBS, LARGER_EBS),
+        WatchedLimit("AWS/EC2 EBSIOBalance%", "balance", INSTANCE_EBS, LARGER_EBS, counts="IOPS"),
+        WatchedLimit("AWS/EC2 EBSByteBalance%", "balance", INSTANCE_EBS, LARGER_EBS, counts="bytes/s"),
     )  # fmt: skip
     counters = {"ebs": "disk"}
 

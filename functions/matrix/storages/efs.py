@@ -90,7 +90,9 @@ class EfsMetrics(StorageMetrics):
         "writes": ("AWS/EFS DataWriteIOBytes", "SampleCount"),
         "metadata": ("AWS/EFS MetadataIOBytes", "SampleCount"),
     }
-    limits = (WatchedLimit("AWS/EFS PercentIOLimit", "share", "EFS IOPS limit", _CEILINGS.more_operations),)
+    limits = (
+        WatchedLimit("AWS/EFS PercentIOLimit", "share", "EFS IOPS limit", _CEILINGS.more_operations, counts="IOPS"),
+    )
     metered = MeteredThroughput(
         "AWS/EFS MeteredIOBytes",
         "AWS/EFS PermittedThroughput",

@@ -52,6 +52,7 @@ class WatchedLimit:
     name: str
     advice: str
     is_behind_cache: bool = False  # requests that a cache answers do not reach it
+    counts: LimitUnit | None = None  # of the same limit by the instances' counters, which AWS knows better
 
 
 @dataclass(frozen=True)

@@ -1,26 +1,31 @@
 """Ceilings on the instances' side: processors, the load generator, and EC2's limits of the instance type."""
 
-import math
 from collections.abc import Iterator, Mapping
 from typing import Literal
 
 from matrix.answer.bottleneck.evidence import MAX_PLAUSIBLE, Ceiling, Evidence
+from matrix.answer.bottleneck.instance_credits import InstanceCredits
 from matrix.answer.tool_bound import BOUND_SHARE
-from matrix.input.instance_types import GBIT
-from matrix.terms.ceilings import INSTANCE_EBS, INSTANCE_NETWORK, PROCESSORS, REACHED, TCP_CONNECTIONS, TOOL
+from matrix.input.instance_types import EBS_BURST_S, GBIT, NETWORK_BURST_S
+from matrix.storages.metrics import LimitUnit
+from matrix.terms.ceilings import INSTANCE_EBS, INSTANCE_NETWORK, PROCESSORS, TCP_CONNECTIONS, TOOL
 from matrix.terms.documents.result import Limit
 from matrix.terms.findings.bottlenecks import PacketsHeld, ProcessorUse, RateUsed, ToolShare
-from matrix.terms.use import disk_bytes, disk_operations
+from matrix.terms.use import disk_bytes, disk_operations, total
 
 MB = 1e6
 # "Bandwidth for single-flow traffic is limited to 5 Gbps" (EC2 guide, network bandwidth): that of a TCP connection.
 CONNECTION_BYTES_PER_S = 5 * GBIT
-# Packets queued or dropped per second. A burst of milliseconds causes some on any instance (EC2 guide, ENA metrics);
-# a limit that is reached causes them all the time.
-MANY_PACKETS_PER_S = 10.0
-# A rate above the baseline by more than this factor is paid from credits.
-BASELINE_MARGIN = 1.03
-ALLOWANCES = ("bw_in", "bw_out", "pps", "conntrack")
+# EC2 holds back some packets of any instance in bursts of milliseconds (EC2 guide, ENA metrics).
+MANY_OF_PACKETS = 0.01
+# Bytes of a packet, at most (EC2 guide, network MTU).
+MTU = 9_001.0
+BOTH_WAYS = ("network_received", "network_sent")
+# The traffic whose packets EC2 holds back when an instance exceeds an allowance.
+ALLOWANCES = {"bw_in": BOTH_WAYS[:1], "bw_out": BOTH_WAYS[1:], "pps": BOTH_WAYS, "conntrack": BOTH_WAYS}
+BANDWIDTHS = ("bw_in", "bw_out")
+
+Rates = Mapping[str, float | None]
 
 
 def ceilings(evidence: Evidence) -> Iterator[Ceiling]:
@@ -28,7 +33,6 @@ def ceilings(evidence: Evidence) -> Iterator[Ceiling]:
     yield from _tool(evidence)
     yield from _processors(evidence)
     if evidence.is_on_aws:
-        yield from _allowances(evidence)
         yield from _network(evidence)
         if evidence.metrics.has_volumes:
             yield from _ebs(evidence)
@@ -55,80 +59,119 @@ def _processors(evidence: Evidence) -> Iterator[Ceiling]:
         yield Ceiling(PROCESSORS, shares, busy[top])
 
 
-def _allowances(evidence: Evidence) -> Iterator[Ceiling]:
-    """EC2's own counters: packets that it queued or dropped because the instance exceeded an allowance."""
-    for allowance in ALLOWANCES:
-        rates = _named(evidence, f"{allowance}_allowance_exceeded_per_s")
-        if not rates:
-            continue
-        top = max(rates, key=lambda point: rates[point])
-        shares = {point: 1.0 if rate >= MANY_PACKETS_PER_S else 0.0 for point, rate in rates.items()}
-        packets = PacketsHeld(allowance=allowance, per_s=rates[top], point=top)
-        yield Ceiling(INSTANCE_NETWORK, shares, packets, is_reported=True)
-
-
 def _network(evidence: Evidence) -> Iterator[Ceiling]:
     """Compare bytes in one direction with the limits of the instance type and of its connections to the storage."""
-    limits = evidence.instance_limits.get("network_bytes_per_s")
-    rates = {
-        point: max(use["network_received_bytes_per_s"], use["network_sent_bytes_per_s"])
-        for point, use in evidence.uses.items()
-        if "network_received_bytes_per_s" in use and "network_sent_bytes_per_s" in use
-    }
-    yield from _between(INSTANCE_NETWORK, rates, limits, "Gbit/s", GBIT)
+    limit = evidence.instance_limits.get("network_bytes_per_s")
+    received, sent = (_named(evidence, f"{way}_bytes_per_s") for way in BOTH_WAYS)
+    rates = {point: max(received[point], sent[point]) for point in received if point in sent}
+    held = {name: shares for name in ALLOWANCES if (shares := _held(evidence, name))}
+    many = {point for name in BANDWIDTHS for point, share in held.get(name, {}).items() if share >= MANY_OF_PACKETS}
+    credits_ = InstanceCredits(evidence, limit, rates, NETWORK_BURST_S, held=many) if limit else None
+    uses = _uses(rates, limit, "Gbit/s", GBIT, credits_)
+    yield from _ceilings(INSTANCE_NETWORK, uses, "bytes/s")
+    for name, shares in held.items():
+        yield _of_packets(evidence, name, shares, uses)
     if connections := evidence.metrics.connections(evidence.storage):
-        limit = connections * CONNECTION_BYTES_PER_S
-        of_flows: Limit = {"baseline": limit, "maximum": limit}
-        yield from _between(TCP_CONNECTIONS, rates, of_flows, "Gbit/s", GBIT, of="connections")
+        most = connections * CONNECTION_BYTES_PER_S
+        of_flows = _uses(rates, {"baseline": most, "maximum": most}, "Gbit/s", GBIT, of="connections")
+        yield from _ceilings(TCP_CONNECTIONS, of_flows)
+
+
+def _held(evidence: Evidence, allowance: str) -> dict[str, float]:
+    """Return the share of packets that EC2 queued or dropped at each point because of an allowance."""
+    shares: dict[str, float] = {}
+    for point, use in evidence.uses.items():
+        held = use.get(f"{allowance}_allowance_exceeded_per_s")
+        ways = ALLOWANCES[allowance]
+        packets = total(use, [f"{way}_packets_per_s" for way in ways])
+        moved = total(use, [f"{way}_bytes_per_s" for way in ways])
+        if held is not None:
+            most = packets or (moved or 0.0) / MTU
+            shares[point] = min(1.0, held / most) if most else 0.0
+    return shares
+
+
+def _of_packets(
+    evidence: Evidence, allowance: str, shares: Mapping[str, float], uses: Mapping[str, RateUsed]
+) -> Ceiling:
+    """Return a limit by what EC2 held back.
+
+    Packets confirm a bandwidth that the bytes come near, and never show it alone: a client of S3 had 1 % of its packets
+    held at 2.91 Gbit/s and half of them at its baseline of 6.25, and then reached 10.87 with more requests at once
+    (https://github.com/NOFireAI/ravel/issues/845).
+    """
+    top = max(shares, key=lambda point: shares[point])
+    per_s = evidence.uses[top][f"{allowance}_allowance_exceeded_per_s"]
+    packets = PacketsHeld(allowance=allowance, per_s=per_s, share=shares[top], point=top)
+    if allowance not in BANDWIDTHS:
+        return Ceiling(INSTANCE_NETWORK, shares, packets, is_reported=True, enough=MANY_OF_PACKETS)
+    near = {
+        point: _share(uses[point]) if share >= MANY_OF_PACKETS and point in uses else 0.0
+        for point, share in shares.items()
+    }
+    return Ceiling(INSTANCE_NETWORK, near, packets, is_reported=True)
 
 
 def _ebs(evidence: Evidence) -> Iterator[Ceiling]:
-    known = evidence.instance_limits
-    of_bytes = known.get("ebs_bytes_per_s")
-    most = of_bytes["maximum"] if of_bytes else math.inf
+    operations = {point: disk_operations(use) for point, use in evidence.uses.items()}
     moved = {point: disk_bytes(use) for point, use in evidence.uses.items()}
-    # An instance that moves its maximum lives on credits: operations near their baseline are chance then.
-    operations = {
-        point: disk_operations(use) for point, use in evidence.uses.items() if (moved[point] or 0.0) < REACHED * most
-    }
-    yield from _between(INSTANCE_EBS, operations, known.get("ebs_iops"), "IOPS", 1.0)
-    yield from _between(INSTANCE_EBS, moved, of_bytes, "MB/s", MB)
+    yield from _of_ebs(evidence, "ebs_iops", operations, "IOPS", 1.0, "IOPS")
+    yield from _of_ebs(evidence, "ebs_bytes_per_s", moved, "MB/s", MB, "bytes/s")
 
 
-def _between(
-    name: str,
-    rates: Mapping[str, float | None],
-    limits: Limit | None,
+def _of_ebs(
+    evidence: Evidence, name: str, rates: Rates, unit: str, scale: float, counts: LimitUnit
+) -> Iterator[Ceiling]:
+    limit = evidence.instance_limits.get(name)
+    balance = next(
+        (
+            watched.metric
+            for watched in evidence.metrics.limits
+            if (watched.says, watched.name, watched.counts) == ("balance", INSTANCE_EBS, counts)
+        ),
+        None,
+    )
+    credits_ = InstanceCredits(evidence, limit, rates, EBS_BURST_S, balance) if limit else None
+    yield from _ceilings(INSTANCE_EBS, _uses(rates, limit, unit, scale, credits_), counts)
+
+
+def _uses(
+    rates: Rates,
+    limit: Limit | None,
     unit: str,
     scale: float,
-    *,
+    credits_: InstanceCredits | None = None,
     of: Literal["connections"] | None = None,
-) -> Iterator[Ceiling]:
-    """Yield a limit: the baseline for points near the baseline, else the maximum.
-
-    A rate close to the baseline is limited by it; a rate well above uses credits and is limited by the maximum alone.
-    """
-    if not limits or not limits["baseline"] or not limits["maximum"]:
-        return
-    baseline, most = limits["baseline"], limits["maximum"]
-    shares: dict[str, float] = {}
+) -> dict[str, RateUsed]:
+    """Return each point's rate beside its limit: the baseline where no credits were left, else the maximum."""
     uses: dict[str, RateUsed] = {}
+    if not limit or not limit["baseline"] or not limit["maximum"]:
+        return uses
     for point, rate in rates.items():
-        if rate is None or rate > most * MAX_PLAUSIBLE:
+        if rate is None or rate > limit["maximum"] * MAX_PLAUSIBLE:
             continue
-        is_at_baseline = REACHED * baseline <= rate <= baseline * BASELINE_MARGIN
-        limit = baseline if is_at_baseline else most
-        shares[point] = min(1.0, rate / limit)
+        is_at_baseline = credits_ is not None and credits_.hold_to_baseline(point)
         uses[point] = RateUsed(
             used=rate / scale,
-            limit=limit / scale,
+            limit=limit["baseline" if is_at_baseline else "maximum"] / scale,
             unit=unit,
             of=of or ("baseline" if is_at_baseline else "maximum"),
             point=point,
         )
-    if shares:
-        top = max(shares, key=lambda point: shares[point])
-        yield Ceiling(name, shares, uses[top])
+    return uses
+
+
+def _ceilings(name: str, uses: Mapping[str, RateUsed], counts: LimitUnit | None = None) -> Iterator[Ceiling]:
+    """Yield the limit of points at the baseline, of which AWS's checks say nothing, and that of the others."""
+    for is_at_baseline in (True, False):
+        shares = {point: _share(use) for point, use in uses.items() if (use.of == "baseline") is is_at_baseline}
+        if shares:
+            top = max(shares, key=lambda point: shares[point])
+            yield Ceiling(name, shares, uses[top], counts=None if is_at_baseline else counts)
+
+
+def _share(use: RateUsed) -> float:
+    return min(1.0, use.used / use.limit)
 
 
 def _named(evidence: Evidence, name: str) -> dict[str, float]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from matrix.samples import cloudwatch
-from matrix.storages.metrics import StorageMetrics
+from matrix.storages.metrics import LimitUnit, StorageMetrics
 from matrix.storages.models import metrics_of
 from matrix.terms.ceilings import REACHED
 from matrix.terms.documents.parts import Emulation, Params, StorageFields
@@ -28,6 +28,7 @@ class Ceiling:
     use: LimitUse  # with numbers, of the point that used most
     is_reported: bool = False  # by AWS itself, which knows better than a quotient of two figures
     enough: float = REACHED  # the share from which on it binds
+    counts: LimitUnit | None = None  # what it limits, where AWS's report denies or confirms a quotient
     shared: Mapping[str, float] = field(default_factory=dict)  # by point, in minutes that it had a part of
 
     @property
@@ -42,6 +43,11 @@ class Ceiling:
     def may_be_reached(self, point: str) -> bool:
         """Whether it limited someone in a minute that the point had a part of, and no minute is the point's own."""
         return point not in self.shares and self.shared.get(point, 0.0) >= self.enough
+
+    def denies(self, other: "Ceiling", point: str) -> bool:
+        """Whether AWS reports that a point did not reach the limit, although a quotient of two figures says so."""
+        is_same = self.is_reported and not other.is_reported and (self.name, self.counts) == (other.name, other.counts)
+        return is_same and self.counts is not None and point in self.shares and not self.is_reached(point)
 
 
 @dataclass(frozen=True)

@@ -9,11 +9,13 @@ The traffic is taken from:
 
 import math
 from collections.abc import Iterator, Mapping
+from typing import Literal
 
 from matrix.answer.bottleneck.evidence import MAX_PLAUSIBLE, Ceiling, Evidence
 from matrix.answer.costs import storage_limits
 from matrix.input.workloads.metadata import CHANGES, operations_of_a_file
 from matrix.storages.base import OTHER_CEILINGS
+from matrix.storages.metrics import LimitUnit
 from matrix.storages.models import MODELS, is_shared
 from matrix.terms.documents.parts import Emulation
 from matrix.terms.findings.bottlenecks import RateUsed
@@ -37,13 +39,13 @@ def ceilings(evidence: Evidence) -> Iterator[Ceiling]:
     metrics = evidence.metrics
     if metrics.is_limited_by_operations(evidence.storage):
         unit = metrics.operations_unit if evidence.is_on_aws else "IOPS"
-        yield from _ceiling(names.operations, operations, most_operations, unit, 1.0)
+        yield from _ceiling(names.operations, operations, most_operations, unit, 1.0, counts="IOPS")
     if names.is_throughput_bounded:
-        yield from _ceiling(names.throughput, moved, most_bytes, "MB/s", MB)
+        yield from _ceiling(names.throughput, moved, most_bytes, "MB/s", MB, counts="bytes/s")
     cap = metrics.client_cap(evidence.storage) if evidence.is_on_aws else None
     if cap:
         each = {point: moved_bytes(evidence, use) for point, use in evidence.uses.items()}
-        yield from _ceiling(cap.name, each, cap.bytes_per_s, "MiB/s", MIB, is_of_client=True)
+        yield from _ceiling(cap.name, each, cap.bytes_per_s, "MiB/s", MIB, of="client")
 
 
 def _limits(evidence: Evidence) -> tuple[float, float, bool] | None:
@@ -91,7 +93,14 @@ def moved_bytes(evidence: Evidence, use: Mapping[str, float]) -> float | None:
 
 
 def _ceiling(
-    name: str, rates: Mapping[str, float | None], most: float, unit: str, scale: float, *, is_of_client: bool = False
+    name: str,
+    rates: Mapping[str, float | None],
+    most: float,
+    unit: str,
+    scale: float,
+    *,
+    of: Literal["client"] | None = None,
+    counts: LimitUnit | None = None,
 ) -> Iterator[Ceiling]:
     """Yield a limit with its share at each point with a known and comparable rate."""
     shares = {point: rate / most for point, rate in rates.items() if rate is not None}
@@ -99,7 +108,5 @@ def _ceiling(
     if not shares or not math.isfinite(most):
         return
     top = max(shares, key=lambda point: shares[point])
-    use = RateUsed(
-        used=shares[top] * most / scale, limit=most / scale, unit=unit, of="client" if is_of_client else None, point=top
-    )
-    yield Ceiling(name, shares, use)
+    use = RateUsed(used=shares[top] * most / scale, limit=most / scale, unit=unit, of=of, point=top)
+    yield Ceiling(name, shares, use, counts=counts)

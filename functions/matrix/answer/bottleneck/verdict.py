@@ -75,7 +75,11 @@ def _rank(ceiling: Ceiling) -> tuple[int, int, float]:
 
 def _name_at(point: str, ceilings: Sequence[Ceiling]) -> str:
     """Return the ceiling that a point reached. Of several, the one least likely to be a mere consequence of another."""
-    reached = [ceiling for ceiling in ceilings if ceiling.is_reached(point)]
+    reached = [
+        ceiling
+        for ceiling in ceilings
+        if ceiling.is_reached(point) and not any(reported.denies(ceiling, point) for reported in ceilings)
+    ]
     if reached:
         return min(reached, key=_rank).name
     return NOT_KNOWN if any(ceiling.may_be_reached(point) for ceiling in ceilings) else NOT_SATURATED

@@ -7,14 +7,13 @@ only: its points may have used more or less of the limit.
 from collections.abc import Callable, Iterable, Iterator
 
 from matrix.answer.bottleneck.evidence import Ceiling, Evidence, Minutes
+from matrix.answer.bottleneck.instance_credits import USED_UP_PERCENT
 from matrix.samples.cloudwatch import Series
 from matrix.storages.metrics import MeteredThroughput, ServerCache, WatchedLimit
 from matrix.storages.models import MODELS
 from matrix.terms.findings.bottlenecks import Balance, RateUsed, ShareUsed, Throttled
 
 MIB = 2.0**20
-# A credit balance of this many per cent or less counts as used up.
-USED_UP_PERCENT = 1.0
 # A cache that misses more than this sends the reads to the disks.
 FEW_HITS_PERCENT = 80.0
 # Credits in bytes count as used up if the rest lasts for no longer than this.
@@ -51,7 +50,9 @@ def _throttling(
     throttled = [(at, whose) for at, _, share, whose in values if share]
     resources, first_at = sorted({resource for _, resource in throttled}), min(throttled)[0] if throttled else None
     use = kind(metric=metric, resources=resources, first_at=first_at)
-    yield Ceiling(limit.name, minutes.own, use, is_reported=True, shared=minutes.shared)
+    # A full balance denies no maximum.
+    counts = limit.counts if limit.says == "held" else None
+    yield Ceiling(limit.name, minutes.own, use, is_reported=True, counts=counts, shared=minutes.shared)
 
 
 def _percent(evidence: Evidence, limit: WatchedLimit) -> Iterator[Ceiling]:
@@ -71,7 +72,7 @@ def _percent(evidence: Evidence, limit: WatchedLimit) -> Iterator[Ceiling]:
     use = ShareUsed(
         metric=limit.metric, percent=100 * share, resource=whose, resources=len(several), at=at, cache_hits_percent=few
     )
-    yield Ceiling(name, minutes.own, use, is_reported=True, shared=minutes.shared)
+    yield Ceiling(name, minutes.own, use, is_reported=True, counts=limit.counts, shared=minutes.shared)
 
 
 def server_cache(evidence: Evidence) -> dict[str, float]:
@@ -126,7 +127,7 @@ def _metered_throughput(evidence: Evidence, metered: MeteredThroughput) -> Itera
     use = RateUsed(
         used=share * most / MIB, limit=most / MIB, unit="MiB/s", of="permitted", at=at, credits_left_bytes=left
     )
-    yield Ceiling(name, minutes.own, use, is_reported=True, shared=minutes.shared)
+    yield Ceiling(name, minutes.own, use, is_reported=True, counts="bytes/s", shared=minutes.shared)
 
 
 def _highest(

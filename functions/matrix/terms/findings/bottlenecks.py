@@ -138,11 +138,13 @@ class PacketsHeld(LimitUse, code="packets"):
     allowance: str
     """bw_in, bw_out, pps or conntrack, as ENA counts them."""
     per_s: float
+    share: float
+    """Of all packets in the directions that the allowance limits: at most, where only bytes were counted."""
 
     @property
     def sentence(self) -> str:
         allowance = ALLOWANCES.get(self.allowance, self.allowance)
-        return f"EC2 queued or dropped {number(self.per_s)} packets/s for {allowance}"
+        return f"EC2 queued or dropped {number(self.per_s)} packets/s ({100 * self.share:.2g} %) for {allowance}"
 
 
 # --- what to do next --------------------------------------------------------------------------------------------------
