@@ -33,6 +33,11 @@ SERVER_OPERATIONS = (
     *("nfs_read_operations", "nfs_write_operations", "nfs_other_operations"),
     *("lustre_read_operations", "lustre_write_operations", "lustre_creates", "lustre_unlinks"),
 )
+# Requests among the others that change a file or a folder, or that may make a file: EFS bills these as writes.
+KINDS_OF_OTHERS = {
+    "change": ("SETATTR", "CREATE", "REMOVE", "RENAME", "LINK", "SYMLINK", "SETACL", "COMMIT"),
+    "open": ("OPEN", "OPEN_NOATTR"),
+}
 SERVER_BYTES = ("nfs_read_bytes", "nfs_write_bytes", "lustre_read_bytes", "lustre_write_bytes")
 # Where a Lustre client keeps its statistics, by version (Lustre manual, lctl get_param; up to 2.10, from 2.12 on).
 LUSTRE_ROOTS = (Path("/proc/fs/lustre"), Path("/sys/kernel/debug/lustre"))
@@ -186,7 +191,7 @@ def parse_mountstats(text: str, path: str) -> dict[str, float]:
         if words[:1] == ["device"]:
             wanted = f" mounted on {path} with fstype nfs" in line
             if wanted:
-                names = ("read", "write", "other")
+                names = ("read", "write", "other", *KINDS_OF_OTHERS)
                 counted = {f"nfs_{name}_operations": 0.0 for name in names}
                 counted.update(nfs_read_bytes=0.0, nfs_write_bytes=0.0, nfs_queue_s=0.0, nfs_round_trip_s=0.0)
                 counted["nfs_timeouts"] = 0.0
@@ -245,6 +250,9 @@ def _add_requests(counted: dict[str, float], name: str, figures: list[int]) -> N
     """One line of the mount's statistics: operations, transmissions, timeouts, bytes out, in, ms queued, answered."""
     kind = name.lower() if name in ("READ", "WRITE") else "other"
     counted[f"nfs_{kind}_operations"] += figures[0]
+    for part, names in KINDS_OF_OTHERS.items():
+        if name in names:
+            counted[f"nfs_{part}_operations"] += figures[0]
     counted["nfs_timeouts"] += figures[2]
     counted["nfs_queue_s"] += figures[5] / MS
     counted["nfs_round_trip_s"] += figures[6] / MS

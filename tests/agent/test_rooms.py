@@ -399,12 +399,15 @@ device fs-2:/ mounted on /mnt/storage with fstype nfs4 statvers=1.1
 \t        READ: 2 2 0 400 4500 10 20 30 0
 \t       WRITE: 4 5 1 9000 400 100 4000 4100 0
 \tOPEN_NOATTR: 3 3 0 400 400 0 30 30 1
+\t      REMOVE: 2 2 0 400 400 0 0 0 0
 """
 
     assert counters.parse_mountstats(text, "/mnt/storage") == {
         "nfs_read_operations": 2,
         "nfs_write_operations": 4,
-        "nfs_other_operations": 4,
+        "nfs_other_operations": 6,
+        "nfs_change_operations": 2,
+        "nfs_open_operations": 3,
         "nfs_read_bytes": 4096,
         "nfs_write_bytes": 8192,
         "nfs_queue_s": pytest.approx(0.11),

@@ -20,7 +20,7 @@ from matrix.input.workloads import AnyWorkload, Workload
 from matrix.input.workloads.contract import Clients
 from matrix.input.workloads.sweeps import Footprint
 from matrix.plan import placing
-from matrix.price.book import PriceBook, file_system_cost, machine_rates, published_prices, volume_hours
+from matrix.price.book import Cost, PriceBook, file_system_cost, machine_rates, published_prices, volume_hours
 from matrix.run.receipt import CACHE, SERVER
 from matrix.samples.moved import WORKED, moved_bytes
 from matrix.storages.base import Storage
@@ -46,6 +46,9 @@ PLAN, RECEIPT = "the plan", "the receipt"
 BY_USE = "what is billed by the byte or request"
 # A cost with a smaller assumed share is as certain as its prices.
 MIN_ASSUMED = 0.05
+NO_COST = Cost()
+# Workloads whose requests have sizes that nobody plans.
+OWN_PROGRAMS = {"build", "command", "yocto"}
 _STORAGE: TypeAdapter[Storage] = TypeAdapter(AnyStorage)
 _WORKLOAD: TypeAdapter[Workload] = TypeAdapter(AnyWorkload)
 
@@ -63,7 +66,7 @@ class PointCost:
     usd_billed: float | None = None
     billed_basis: str | None = None
     filling: documents.Filling | None = None  # cost of filling the cache, not included in `usd`
-    by_use_usd: float = 0.0  # part of `usd` for bytes, requests and traffic between zones, and not for hours
+    by_use: Cost = NO_COST  # part of `usd` for bytes, requests and traffic between zones, and not for hours
 
     def to_document(self) -> documents.PointCost:
         """The form in summary.json."""
@@ -107,8 +110,9 @@ class Bill:
         per, amount = sold
         instance_usd, system_usd, basis = rates
         by_use, is_counted = self._by_use(cell, point, work, steps)
-        usd = (instance_usd * _instances_s(cell, point, span_s) + system_usd * span_s) / HOUR_S + (by_use or 0.0)
-        is_assumed = not is_counted and (by_use or 0.0) > MIN_ASSUMED * usd
+        used = by_use or Cost()
+        usd = (instance_usd * _instances_s(cell, point, span_s) + system_usd * span_s) / HOUR_S + used.expected
+        is_assumed = not is_counted and used.expected > MIN_ASSUMED * usd
         billed = self._billed(cell, point)
         return PointCost(
             per=per,
@@ -120,7 +124,7 @@ class Bill:
             usd_billed=billed[0] / amount if billed else None,
             billed_basis=billed[1] if billed else None,
             filling=self._filling(cell, point),
-            by_use_usd=(by_use or 0.0) / amount,
+            by_use=Cost(used.low / amount, used.expected / amount, used.high / amount),
         )
 
     def _filling(self, cell: ResultDocument, point: PointResult) -> documents.Filling | None:
@@ -174,7 +178,7 @@ class Bill:
 
     def _by_use(
         self, cell: ResultDocument, point: PointResult, work: Mapping[str, float], steps: int
-    ) -> tuple[float | None, bool]:
+    ) -> tuple[Cost | None, bool]:
         """Return (charges for bytes and requests of all complete repetitions, whether bytes were counted).
 
         From the bytes that the mounts counted, else from those that the workload reported, else from the plan's
@@ -182,11 +186,11 @@ class Bill:
         """
         storage = storage_of(cell["storage"])
         if storage is None:
-            return 0.0, True
+            return Cost(), True
         crossed = _crossed(point) if placing.pays_between_zones(storage) else 0.0
         cross_zone = _cross_zone_share(cell, storage) if crossed is None else 0.0
         if not (storage.is_billed_by_use or crossed or cross_zone):
-            return 0.0, True
+            return Cost(), True
         mounts = _counted(point)
         planned = _footprint(cell, point, storage, steps)
         is_reported = any(name in work for name in WORKED)
@@ -203,16 +207,19 @@ class Bill:
         put = planned.put_requests * _times(written, planned.written_bytes) if planned else 0.0
         if crossed is None:
             crossed = cross_zone * (moved_bytes(mounts) if mounts else read + written)
-        metered = storage.metered_bytes(mounts)
+        metered = storage.metered_bytes(mounts, _metered_of_a_byte(cell, planned))
         if metered is None:
-            padding = _padding(planned, read, written)
+            moved, padding = (Amount.exactly(read), Amount.exactly(written)), _padding(planned, read, written)
         else:
-            (read, written), padding = metered, (NOTHING, NOTHING)
-        moved = Amount.exactly(read), Amount.exactly(written)
+            moved, padding = metered, (NOTHING, NOTHING)
         usage = Usage(NOTHING, *moved, NOTHING, Amount.exactly(got), Amount.exactly(put), *padding)
-        usd = file_system_cost(self.book, storage, usage).expected
-        usd += crossed / 2**30 * self.book.price("between_zones_gib").usd
-        return usd, bool(mounts) or is_reported
+        crossing_usd = crossed / 2**30 * self.book.price("between_zones_gib").usd
+        # At the expected prices, which are the same in all parts of a run.
+        ends = (
+            crossing_usd + sum(self.book.price(name).usd * amount[end] for name, amount in storage.charges(usage))
+            for end in range(3)
+        )
+        return Cost(*ends), bool(mounts) or is_reported
 
     def _billed(self, cell: ResultDocument, point: PointResult) -> tuple[float, str] | None:
         """Return a point's share of its cell's bill: its share of the time in which the cell's fleet worked."""
@@ -374,6 +381,15 @@ def _padding(planned: Footprint | None, read: float, written: float) -> tuple[Am
         Amount.exactly(planned.read_padding * _times(read, planned.read_bytes)),
         Amount.exactly(planned.written_padding * _times(written, planned.written_bytes)),
     )
+
+
+def _metered_of_a_byte(cell: ResultDocument, planned: Footprint | None) -> tuple[float | None, float | None]:
+    """Return as how many bytes EFS meters one that is read, and written; None if only a program knows its requests."""
+    if planned is None or cell["workload"]["type"] in OWN_PROGRAMS:
+        return None, None
+    ways = (planned.read_bytes, planned.read_padding), (planned.written_bytes, planned.written_padding)
+    read, written = (1 + padding / moved if moved else None for moved, padding in ways)
+    return read, written
 
 
 def _times(measured: float, planned: float) -> float:

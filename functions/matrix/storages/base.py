@@ -307,7 +307,9 @@ class Storage(InputModel):
     def is_billed_by_use(self) -> bool:
         return self.traits.is_billed_by_use
 
-    def metered_bytes(self, counted: Mapping[str, float]) -> tuple[float, float] | None:
+    def metered_bytes(
+        self, counted: Mapping[str, float], a_byte: tuple[float | None, float | None]
+    ) -> tuple[Amount, Amount] | None:
         """Return (read, written) bytes as AWS bills them, from the mounts' counters. None if they did not count."""
         return None
 

@@ -28,7 +28,7 @@ from matrix.storages.metrics import (
     WatchedLimit,
     metrics_table,
 )
-from matrix.terms.charges import METERED_DATA_BYTES, METERED_METADATA_BYTES, Charge, Query, Usage
+from matrix.terms.charges import Amount, Charge, Query, Usage, metered_by_mounts
 from matrix.terms.documents.parts import StorageFields
 from matrix.terms.problems import Problems
 from matrix.terms.use import Use, nfs_operations, total
@@ -255,20 +255,11 @@ class EfsStorage(Storage):
         """Elastic throughput is billed by the byte."""
         return self.throughput_mode == "elastic"
 
-    def metered_bytes(self, counted: Mapping[str, float]) -> tuple[float, float] | None:
-        """Return the least that EFS meters of what the mounts counted: each request as 32 KiB, of metadata as 4 KiB.
-
-        Least, because only the mean size of a request is counted, and metadata that is written counts as read.
-        """
-        if not {"nfs_read_bytes", "nfs_write_bytes"} <= counted.keys():
-            return None
-
-        def metered(way: str) -> float:
-            requests = counted.get(f"nfs_{way}_operations", 0.0)
-            return max(counted[f"nfs_{way}_bytes"], requests * METERED_DATA_BYTES)
-
-        looked_up = counted.get("nfs_other_operations", 0.0) * METERED_METADATA_BYTES
-        return metered("read") + looked_up, metered("write")
+    def metered_bytes(
+        self, counted: Mapping[str, float], a_byte: tuple[float | None, float | None]
+    ) -> tuple[Amount, Amount] | None:
+        """Return what EFS meters of it."""
+        return metered_by_mounts(counted, a_byte)
 
     @property
     def only_in_its_zone(self) -> str | None:

@@ -9,7 +9,7 @@ from matrix.fields.types import SizeOrNone
 from matrix.storages.base import FILE_SYSTEM_ID, BlockTimes, CeilingWords, Limit, ServiceLimits, Storage, Traits, Words
 from matrix.storages.directory_buckets import OBJECT_SERVICE
 from matrix.storages.metrics import MINUTE_S, ClientCap, StorageMetrics, metrics_table
-from matrix.terms.charges import METERED_DATA_BYTES, METERED_METADATA_BYTES, Amount, Charge, Usage
+from matrix.terms.charges import METERED_METADATA_BYTES, Amount, Charge, Usage, metered_by_mounts
 from matrix.terms.documents.parts import StorageFields
 from matrix.terms.use import Use, nfs_operations, total
 
@@ -150,17 +150,11 @@ class S3FilesStorage(Storage):
         """No limit holds everywhere: AWS says terabytes per second of reads and 1 to 5 GiB/s of writes, by region."""
         return False
 
-    def metered_bytes(self, counted: Mapping[str, float]) -> tuple[float, float] | None:
-        """Return the bytes that the mounts requested: an upper bound with direct reads, as reads from S3 cost less."""
-        if not {"nfs_read_bytes", "nfs_write_bytes"} <= counted.keys():
-            return None
-
-        def metered(way: str) -> float:
-            requests = counted.get(f"nfs_{way}_operations", 0.0)
-            return max(counted[f"nfs_{way}_bytes"], requests * METERED_DATA_BYTES)
-
-        looked_up = counted.get("nfs_other_operations", 0.0) * METERED_METADATA_BYTES
-        return metered("read") + looked_up, metered("write")
+    def metered_bytes(
+        self, counted: Mapping[str, float], a_byte: tuple[float | None, float | None]
+    ) -> tuple[Amount, Amount] | None:
+        """Return what it meters at the most with direct reads, as reads from S3 cost less."""
+        return metered_by_mounts(counted, a_byte)
 
     @property
     def gateway_service(self) -> str:

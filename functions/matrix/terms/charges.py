@@ -1,7 +1,7 @@
 """Charges of AWS: used amounts, with their names in the price book and in AWS's price list."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -10,6 +10,7 @@ from matrix.terms.documents.parts import Volume
 # "Metadata operations are metered in 1 KiB increments after the first 4 KiB. Data operations are metered in 1 KiB
 # increments after the first 32 KiB" (EFS guide, metered sizes). S3 Files runs on EFS and is metered alike.
 METERED_DATA_BYTES, METERED_METADATA_BYTES, METERED_STEP_BYTES = 32_768, 4_096, 1_024
+LARGEST_REQUEST_BYTES = 2**20  # the mounts' rsize and wsize
 # The parts that agents put large objects in (agent/engine/records.py), and Mountpoint by default.
 PUT_PART_BYTES = 8 * 2**20
 HOUR_S = 3_600
@@ -97,6 +98,34 @@ class Charge(NamedTuple):
 def metered_request_bytes(size: float) -> float:
     """Return the bytes as which EFS meters a request of data of this size."""
     return max(METERED_DATA_BYTES, math.ceil(size / METERED_STEP_BYTES) * METERED_STEP_BYTES)
+
+
+def metered_by_mounts(
+    counted: Mapping[str, float], a_byte: tuple[float | None, float | None]
+) -> tuple[Amount, Amount] | None:
+    """Return the (read, written) bytes that EFS and S3 Files meter of what the mounts counted; None: they did not.
+
+    `a_byte`: as how many a byte that is read, and written, is metered; None: not known, as mounts count no sizes. At
+    least, requests have one size. At most, as many as can be have the largest and all others are tiny. An OPEN may make
+    a file, which is metered as writing metadata.
+    """
+    if not {"nfs_read_bytes", "nfs_write_bytes"} <= counted.keys():
+        return None
+
+    def operations(kind: str) -> float:
+        return counted.get(f"nfs_{kind}_operations", 0.0)
+
+    def metered(way: str, known: float | None) -> Amount:
+        moved, requests = counted[f"nfs_{way}_bytes"], operations(way)
+        least = max(moved, requests * METERED_DATA_BYTES)
+        most = moved + (requests - moved / LARGEST_REQUEST_BYTES) * METERED_DATA_BYTES
+        return Amount(least, least, max(least, most)) if known is None else Amount.exactly(max(least, moved * known))
+
+    changes, opened = operations("change"), operations("open")
+    changed = Amount(changes, changes + opened, changes + opened).times(METERED_METADATA_BYTES)
+    looked_up = operations("other") - changes - opened
+    read, written = (metered(way, known) for way, known in zip(("read", "write"), a_byte, strict=True))
+    return read.plus(looked_up * METERED_METADATA_BYTES), written.and_also(changed)
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,7 @@
 """Which candidate of a question is first, cheapest, good enough and undominated: small sets, worked out by hand."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from support.fleet_values import fleet
@@ -8,6 +10,8 @@ from matrix.answer.costs import PointCost
 from matrix.answer.decision.answers import answer, slow_tail
 from matrix.answer.decision.candidates import Candidate, Question
 from matrix.answer.decision.objective import Objective, Percentile
+from matrix.answer.decision.pairs import Pairs
+from matrix.price.book import Cost
 from matrix.terms.findings.risks import SampleSizeUnknown
 
 
@@ -37,6 +41,16 @@ def answered(asked, **wanted):
 
 def on_front(*candidates, **facts):
     return {each.storage for each in answered(question(*candidates, **facts)).values() if each.on_front}
+
+
+@pytest.mark.parametrize(("used", "low"), [((0.5, 0.5, 0.5), 1.2), ((0.5, 0.5, 0.9), 1.2 / 1.4)])
+def test_a_cost_that_may_be_metered_higher_is_not_shown_to_be_less(used, low):
+    fast, rival = (candidate(name, 10.0, usd, low=10.0, high=10.0) for name, usd in (("a", 1.0), ("b", 1.2)))
+    fast = replace(fast, cost=replace(fast.cost, by_use=Cost(*used)))
+
+    cost = Pairs(question(fast, rival)).cost(fast, rival)
+
+    assert (cost.ratio, cost.low, cost.high) == pytest.approx((1.2, low, 1.2))
 
 
 def test_candidates_are_ranked_by_speed_and_priced_by_cost_and_of_equal_costs_by_speed():

@@ -158,7 +158,7 @@ def test_what_all_repetitions_read_is_made_once_in_each_launch(launches, uploads
     cost = cost_of(elastic(work, fleet=fleet) | {"storage": {"type": "s3"}})
 
     # Of 1,000 requests: 0.005 USD for PUT, and 0.0004 for GET, in both repetitions.
-    assert 2 * cost.by_use_usd == pytest.approx(uploads * 0.005 + 2 * 0.0004, rel=1e-2)
+    assert 2 * cost.by_use.expected == pytest.approx(uploads * 0.005 + 2 * 0.0004, rel=1e-2)
 
 
 NO_BYTES = {"nfs_read_bytes": 0.0, "nfs_write_bytes": 0.0}
@@ -190,6 +190,31 @@ def test_elastic_bytes_are_those_that_were_moved(way, counted, billed_gib):
     instances = 2 * (0.096 + 0.005 + 20 * 0.08 / 730) / 60
     assert cost.per == "TB moved"
     assert cost.usd == pytest.approx((instances + billed_gib * 0.06) / (100 * 2**30 / 1e12), rel=1e-8)
+
+
+SMALL = NO_BYTES | {"nfs_read_bytes": 4_096e6, "nfs_read_operations": 1e6}
+SMALL |= {"nfs_other_operations": 3e6, "nfs_change_operations": 1e6, "nfs_open_operations": 1e6}
+
+
+@pytest.mark.parametrize(
+    ("workload", "most"),
+    [
+        # Requests of one size; or 3,906 of a MiB, and all others next to nothing.
+        ({"type": "build", "build": "make"}, 4_096e6 + (1e6 - 3_906.25) * 32_768),
+        ({"type": "fio", "rw": "randread", "bs": "4k", "direct": 1, "size": "1G"}, 32_768e6),
+    ],
+)
+def test_requests_are_metered_by_themselves_and_where_no_size_is_known_within_a_range(workload, most):
+    params = {"options": {name: value for name, value in workload.items() if name != "type"}}
+    fleet = [{"repetition": 1, "span_s": 60.0, "builds_per_s": 1 / 60, "counted": SMALL}]
+
+    used = elastic_cost(workload, params=params, fleet=fleet).by_use
+
+    # Of the others a million change names, and a million may.
+    low, high = ((1e6 * 4_096 + read) * 0.03 / 2**30 for read in (32_768e6, most))
+    change = 1e6 * 4_096 * 0.06 / 2**30
+    assert (used.low, used.high) == pytest.approx((low + change, high + 2 * change))
+    assert used.expected == pytest.approx(low + 2 * change)
 
 
 READ = {"type": "fio", "rw": "randread", "bs": "64k", "direct": 1, "ioengine": "libaio", "size": "1G"}
@@ -280,7 +305,7 @@ def test_bytes_that_crossed_zones_are_those_of_the_instances_elsewhere():
     )
 
     assert (some.usd - none.usd) * 0.06 == pytest.approx(0.02 * 6e9 / 2**30)
-    assert some.by_use_usd * 0.06 == pytest.approx(0.02 * 6e9 / 2**30)
+    assert some.by_use.expected * 0.06 == pytest.approx(0.02 * 6e9 / 2**30)
     assert (unknown.usd - none.usd) * 0.06 == pytest.approx(0.02 * 30e9 / 2**30)
 
 

@@ -7,6 +7,7 @@ from matrix.answer.decision import sustaining
 from matrix.answer.decision.candidates import Candidate
 from matrix.answer.decision.objective import Objective, Percentile
 from matrix.answer.decision.sustaining import judge_by_sustained
+from matrix.price.book import Cost
 
 BURST = {"of": "volume IOPS", "counts": "IOPS", "rate": 3000.0, "sustained": 300.0, "lasts_s": 2000.0}
 NETWORK = {"of": "instance network", "counts": "bytes/s", "rate": 4e8, "sustained": 2e8, "lasts_s": 300.0}
@@ -49,7 +50,7 @@ def test_a_job_takes_its_credits_first_and_the_baseline_rate_after_them(paid, at
 def test_a_job_that_outlasts_its_credits_is_judged_by_its_mean_rate(metric, higher_is_better, before, job_s, slowdown):
     cell = {"bottleneck": {"on_credits": {"p01": [BURST]}}}
     tail = Percentile(90, before, before, None, None, has_enough_samples=True)
-    cost = PointCost("run", 1.0, "list prices", by_use_usd=0.25)
+    cost = PointCost("run", 1.0, "list prices", by_use=Cost(0.25, 0.25, 0.25))
     measured = Candidate("burst", "p01", "burst", "burst", tail, tail, cost, None)
 
     after = judge_by_sustained(measured, cell, metric, Objective(job_s=job_s), higher_is_better=higher_is_better)

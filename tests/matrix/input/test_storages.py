@@ -126,8 +126,15 @@ def test_efs_and_s3_files_meter_a_request_as_32_kib_at_least():
     """EFS guide, metered sizes."""
     counted = {
         "nfs_read_bytes": 4_096e6, "nfs_read_operations": 1e6, "nfs_write_bytes": 0.0, "nfs_other_operations": 1e3,
+        "nfs_change_operations": 200, "nfs_open_operations": 300,
     }  # fmt: skip
 
     for kind in ("efs", "s3-files"):
         storage = MODELS[kind].model_validate({"type": kind})
-        assert storage.metered_bytes(counted) == (32_768e6 + 4_096e3, 0.0)
+        read, written = storage.metered_bytes(counted, (None, None))
+        # A million requests of 4 KiB: of one size, or 3,906 of a MiB and all others of next to nothing.
+        names = 500 * 4_096
+        assert read == (32_768e6 + names, 32_768e6 + names, 4_096e6 + (1e6 - 3_906.25) * 32_768 + names)
+        assert written == (200 * 4_096, 500 * 4_096, 500 * 4_096)
+        # Of a workload that knows its sizes.
+        assert storage.metered_bytes(counted, (10.0, None))[0] == Amount.exactly(40_960e6 + names)

@@ -212,7 +212,7 @@ def _of_speed(base: Candidate, other: Candidate, pairs: Pairs) -> _Doubt:
 def _of_cost(candidate: Candidate, rival: Candidate, cost: CostRatio | None) -> _Doubt:
     """Return the doubt which of two that are as fast is cheaper."""
     data = None
-    if cost and candidate.values and rival.values:
+    if cost and cost.uncertainty and candidate.values and rival.values:
         data = needed([candidate.values, rival.values], cost.uncertainty, abs(math.log(cost.ratio)), is_of_slowest=True)
     return _Doubt(rival, is_tested=cost is not None, cost=cost, needed=data)
 

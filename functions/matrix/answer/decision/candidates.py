@@ -52,7 +52,15 @@ class Candidate:
     @property
     def by_hour(self) -> float:
         """The share of its cost that grows with time: hours do, charges by the byte do not."""
-        return 1 - self.cost.by_use_usd / self.cost.usd if self.cost and self.cost.usd else 0.0
+        return 1 - self.cost.by_use.expected / self.cost.usd if self.cost and self.cost.usd else 0.0
+
+    @property
+    def usd_ends(self) -> tuple[float, float]:
+        """The least and the most of its cost as a part of it: not all that AWS meters is counted by its size."""
+        if not self.cost or not self.cost.usd:
+            return 1.0, 1.0
+        used, usd = self.cost.by_use, self.cost.usd
+        return 1 + (used.low - used.expected) / usd, 1 + (used.high - used.expected) / usd
 
     def to_document(self) -> documents.Candidate:
         """As it is in summary.json."""

@@ -43,7 +43,7 @@ class Pairs:
         return Slowdown(ratio, second[0] / first[1], second[1] / first[0])
 
     def cost(self, base: Candidate, other: Candidate) -> CostRatio | None:
-        """Return how many times as dear `other` is as `base`; None if that is not known.
+        """Return how many times as dear `other` is as `base`, with what may be metered of both; None: not known.
 
         Without single values the hours of both are as uncertain as the slowdown.
         """
@@ -52,12 +52,13 @@ class Pairs:
         ratio = other.usd / base.usd
         mine, theirs = self._time(base), self._time(other)
         if mine is not None and theirs is not None:
-            return cost_ratio(theirs, mine, ratio, by_hour=(other.by_hour, base.by_hour))
+            drawn = cost_ratio(theirs, mine, ratio, by_hour=(other.by_hour, base.by_hour))
+            return drawn and _metered(drawn, base, other)
         slowdown = self.slowdown(base, other)
         if slowdown is None or not slowdown.ratio:
             return None
         low, high = (1 + other.by_hour * (end / slowdown.ratio - 1) for end in (slowdown.low, slowdown.high))
-        return CostRatio(ratio, ratio * low, ratio * high, None)
+        return _metered(CostRatio(ratio, ratio * low, ratio * high, None), base, other)
 
     def _of(self, values: FleetValues) -> Uncertainty | None:
         if id(values) not in self._known:
@@ -69,6 +70,14 @@ class Pairs:
         if candidate.time is None and candidate.values is not None and not self.question.higher_is_better:
             return FleetTime.of_equal_work(candidate.values)
         return candidate.time
+
+
+def _metered(cost: CostRatio, base: Candidate, other: Candidate) -> CostRatio:
+    """Return the ratio with the ends of what may be metered. Further measurements would not narrow these."""
+    (base_low, base_high), (other_low, other_high) = base.usd_ends, other.usd_ends
+    if base_low == base_high and other_low == other_high:
+        return cost
+    return CostRatio(cost.ratio, cost.low * other_low / base_high, cost.high * other_high / base_low, None)
 
 
 def times_as_slow(base: Candidate, other: Candidate, *, higher_is_better: bool) -> float | None:

@@ -53,7 +53,7 @@ def judge_by_sustained(
         tail=_mapped(candidate.tail, judged),
         median=_mapped(candidate.median, judged),
         values=values and replace(values, table=np.vectorize(judged, otypes=[float])(values.table)),
-        cost=cost and replace(cost, usd=cost.usd + (slowdown(middle.value) - 1) * (cost.usd - cost.by_use_usd)),
+        cost=cost and replace(cost, usd=cost.usd + (slowdown(middle.value) - 1) * (cost.usd - cost.by_use.expected)),
         risks=[*candidate.risks, risk],
     )
 
