@@ -20,7 +20,8 @@ from matrix.terms.fio_cautions import cautions_before
 from matrix.terms.metrics import latency_of
 from matrix.terms.problems import Problem, Problems
 from matrix.terms.quantities import count_of
-from matrix.terms.sizes import format_size
+from matrix.terms.sentences import MAX_NAMED, first_of
+from matrix.terms.sizes import format_size, rough_size
 
 # fio's clock counts ms, the first and last are start and end. Below a second its rates are noise.
 MIN_FIO_S = 1.0
@@ -159,7 +160,7 @@ def data_exceeds_the_servers_cache(parsed: ParsedMatrix) -> Problems:
         if not points or path in warned:
             continue
         is_repeated = parsed.matrix.repetitions * len(points) > 1
-        read, stored, jobs = min(_read_bytes(cell, point, is_repeated=is_repeated) for point in points)
+        read, stored, jobs, is_shared = min(_read_bytes(cell, point, is_repeated=is_repeated) for point in points)
         wanted = CACHES_TO_READ * cell.storage.cache_bytes
         if stored * cell.fleet.count < wanted:
             read = stored
@@ -167,23 +168,29 @@ def data_exceeds_the_servers_cache(parsed: ParsedMatrix) -> Problems:
             warned.add(path)
             is_of_records = isinstance(cell.workload, ReadWorkload)
             name = "dataSize" if is_of_records else "size"
-            part = "" if read == stored else f" of {format_size(int(stored))}, the same in each repetition"
+            # Of data that all share each instance has its part.
+            files = cell.fleet.count if is_shared else 1
+            whose = "the same " if is_shared and cell.fleet.count > 1 else ""
+            part = "" if read == stored else f" of {rough_size(stored * files)}, the same in each repetition"
             rule = (
-                f"{_describe_fleet(cell.fleet.count)} {format_size(int(read))}{part}"
+                f"{_describe_fleet(cell.fleet.count)} {whose}{rough_size(read * files)}{part}"
                 f"{f' ({jobs} jobs together)' if jobs > 1 else ''}, and the server of"
                 f" {cell.storage_name} caches {cell.storage.cache_bytes / 1e9:,.0f} GB: this measures its memory and"
                 " network, up to three times faster than its disks"
             )
-            gib = math.ceil(wanted / cell.fleet.count / jobs / 2**30)
+            gib = math.ceil(wanted * files / cell.fleet.count / jobs / 2**30)
             more = f'write {name} "{gib}GiB" or more{" (of each job)" if jobs > 1 else ""} to read from its disks'
             if read < stored:
                 more = "read more in each step" + (", or access random" if is_of_records else ", or write randrepeat 0")
             fix = f"{more}, or leave this fleet out; the report says what the cache answered"
-            yield Problem(f"{path}.{name}", format_size(int(stored)), rule, fix, is_warning=True)
+            yield Problem(f"{path}.{name}", rough_size(stored * files), rule, fix, is_warning=True)
 
 
-def _read_bytes(cell: Combination, point: Mapping[str, Any], *, is_repeated: bool) -> tuple[float, float, int]:
-    """Return the bytes that a server's cache must hold to answer a point's repetitions, all data, and fio's jobs."""
+def _read_bytes(cell: Combination, point: Mapping[str, Any], *, is_repeated: bool) -> tuple[float, float, int, bool]:
+    """Return what a server's cache must hold to answer a point's repetitions, all data, fio's jobs, and if all share.
+
+    Bytes are those of one instance: of shared data its part.
+    """
     params, clients = dict(point), Clients(cell.fleet.count)
     footprint = cell.workload.footprint(params, cell.storage, clients)
     if isinstance(cell.workload, FioWorkload):
@@ -194,7 +201,7 @@ def _read_bytes(cell: Combination, point: Mapping[str, Any], *, is_repeated: boo
         stored, are_same = footprint.stored_bytes, point["access"] == "sequential"
     # A mixture's reads are not known apart.
     same = min(footprint.read_bytes, stored) if are_same and is_repeated else 0.0
-    return same or stored, stored, _jobs(point)
+    return same or stored, stored, _jobs(point), point.get("data") == "shared"
 
 
 def _jobs(point: Mapping[str, Any]) -> int:
@@ -299,8 +306,8 @@ def small_reads_of_objects_are_requests(parsed: ParsedMatrix) -> Problems:
 
 
 def much_is_laid_out(parsed: ParsedMatrix) -> Problems:
-    """Yield a warning for each fio workload that lays out much, and how much in all."""
-    most: dict[str, tuple[float, str]] = {}
+    """Yield a warning for each fio workload that lays out much, how much at most, and on which storages."""
+    found: defaultdict[str, dict[str, float]] = defaultdict(dict)
     for cell in (cells[-1] for cells in parsed.by_size):
         if not isinstance(cell.workload, FioWorkload) or cell.workload.is_only_reading:
             continue
@@ -309,12 +316,14 @@ def much_is_laid_out(parsed: ParsedMatrix) -> Problems:
         laid_out = parsed.matrix.launches * sum(parsed.matrix.repetitions * each + once for each, once in of_points)
         given_by = cell.workload.options
         name = "jobFile" if cell.workload.job_file else "size" if "size" in given_by else "filesize"
-        path = f"{cell.workload_path}.{name}"
-        most[path] = max(most.get(path, (0.0, "")), (laid_out, cell.storage_name))
-    for path, (laid_out, storage) in most.items():
-        if laid_out >= MANY_LAID_OUT_BYTES:
+        of_storages = found[f"{cell.workload_path}.{name}"]
+        of_storages[cell.storage_name] = max(of_storages.get(cell.storage_name, 0.0), laid_out)
+    for path, of_storages in found.items():
+        much = {name: laid_out for name, laid_out in of_storages.items() if laid_out >= MANY_LAID_OUT_BYTES}
+        if much:
             rule = (
-                f"fio lays out {laid_out / 2**40:.1f} TiB on {storage} before it measures, in time and cost of the plan"
+                f"fio lays out {'up to ' * (len(much) > 1)}{max(much.values()) / 2**40:.1f} TiB on"
+                f" {first_of(list(much), MAX_NAMED)} before it measures, in time and cost of the plan"
             )
             yield Problem(path, None, rule, "write a smaller size", is_warning=True)
 

@@ -48,3 +48,9 @@ def format_size(size: int) -> str | int:
         if size >= UNITS[unit] and size % UNITS[unit] == 0:
             return f"{size // UNITS[unit]}{unit}"
     return size
+
+
+def rough_size(size: float) -> str:
+    """Return a size for people, to three digits: `21.3 GiB`."""
+    unit = next((unit for unit in ("TiB", "GiB", "MiB", "KiB") if size >= UNITS[unit]), "B")
+    return f"{size / UNITS[unit]:.3g} {unit}"

@@ -126,7 +126,8 @@ def bytes_are_known_both_ways(part: ShellWorkload) -> Problems:
 
 def variables_are_set(part: ShellWorkload) -> Problems:
     """Yield a warning for variables that nobody sets: bash ends at them, after the storages were created."""
-    set_by_us = SET_BY_US | OF_A_LEADER if getattr(part, "on", "each") == "leader" else SET_BY_US
+    is_leader = getattr(part, "on", "each") == "leader"
+    set_by_us = SET_BY_US | OF_A_LEADER if is_leader else SET_BY_US
     for name in (part.timed, "prepare", "populate"):
         text = _LITERAL.sub(lambda match: match["double"] or " ", getattr(part, name) or "")
         if _SOURCES.search(text):
@@ -143,6 +144,7 @@ def variables_are_set(part: ShellWorkload) -> Problems:
             rule = f"nobody sets {words}{image}, and bash ends at an unset variable"
             fix = f"set it in the command, or write ${{{next(iter(unset))}:-default}}; set are CACHE_DIR, JOBS and"
             fix += " BUILD_DIR" if part.timed == "build" else " WORK_DIR"
-            if part.type == "command" and set_by_us is SET_BY_US:
-                fix += ', and for other hosts by "on": "leader" HOSTS, LEADER and ON_HOST'
+            if part.type == "command":
+                where = "here" if is_leader else 'for other hosts by "on": "leader"'
+                fix += f", and {where} HOSTS, LEADER and ON_HOST"
             yield part.problem(name, rule, fix, is_warning=True)
