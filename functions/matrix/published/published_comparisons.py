@@ -107,7 +107,7 @@ def objections(environment: str | None, cell: Cell, point: AnyPoint, figure: Fig
     if environment in ENVIRONMENTS:
         yield ENVIRONMENTS[environment]
     if figure.wrong:
-        yield f"the source got it wrong: {figure.wrong}"
+        yield f"doubtful there: {figure.wrong}"
     if figure.unlike:
         yield figure.unlike
     instance_type = cell["fleet"].get("instanceType")

@@ -313,9 +313,9 @@ def fleet_that_ran(cell: ResultDocument) -> Fleet:
 
 
 def fleet_label(fleet: Fleet) -> str:
-    """Name a fleet: `10 × m6i.4xlarge`; `10 of 20 × m6i.4xlarge` if fewer ran."""
+    """Name a fleet: `10 × m6i.4xlarge`, `10 of 20 × m6i.4xlarge` if fewer ran, `1 × unknown type` if nobody says it."""
     ran = f"{fleet['ran']} of " if "ran" in fleet else ""
-    return f"{ran}{fleet.get('count', ABSENT)} × {fleet.get('instanceType') or ABSENT}"
+    return f"{ran}{fleet.get('count', ABSENT)} × {fleet.get('instanceType') or 'unknown type'}"
 
 
 def describe_placement(fleet: Fleet) -> str:

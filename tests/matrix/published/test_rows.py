@@ -77,13 +77,14 @@ def test_another_instance_type_or_an_untold_one_is_said(told_of, source, is_repo
 
 def test_figures_that_a_source_got_wrong_are_shown_and_marked(told_of):
     wrong = {
-        source: {row["published"] for row in told_of(source) if any("got it wrong" in why for why in row["why_not"])}
+        source: {row["published"] for row in told_of(source) if any("doubtful there" in why for why in row["why_not"])}
         for source in sources()
     }
 
     assert wrong == {
         "yocto-builds": {5880, 7077, 7661, 8267, 8597, 8721},
-        "read-throughput": {190, 35},
+        # More than the volume can; and a server on the machine of its client.
+        "read-throughput": {190, 35, 80, 24},
         "ebs-fio": set(),
         "efs-tutorial": set(),
         "efs-zero-byte": set(),
@@ -101,8 +102,7 @@ def test_what_is_measured_as_the_source_did_compares(all_rows, source):
 
     against = {why for row in measured for why in row.against}
     assert all(
-        "by its figures these are two file systems" in why or why.startswith("the source got it wrong")
-        for why in against
+        "by its figures these are two file systems" in why or why.startswith("doubtful there") for why in against
     )
 
 
@@ -141,7 +141,7 @@ def test_a_published_run_names_what_was_measured_there_and_not_what_repeats_it()
     [
         ("ebs-fio", {f"rw randwrite, iodepth 16, numjobs 16, bs {size}k": 4 for size in (4, 64, 256)}),
         ("efs-zero-byte", {"threads 1, directories shared, tool touch": 2}),
-        ("read-throughput", {"access sequential, threads 1": 3}),
+        ("read-throughput", {"access sequential, threads 1": 2}),
     ],
 )
 def test_the_storages_of_a_source_are_compared(run, compared):
