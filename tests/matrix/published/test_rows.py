@@ -141,7 +141,7 @@ def test_a_published_run_names_what_was_measured_there_and_not_what_repeats_it()
     [
         ("ebs-fio", {f"rw randwrite, iodepth 16, numjobs 16, bs {size}k": 4 for size in (4, 64, 256)}),
         ("efs-zero-byte", {"threads 1, directories shared, tool touch": 2}),
-        ("read-throughput", {"access sequential, threads 1": 2}),
+        ("read-throughput", {"access sequential, threads 1": 3}),
     ],
 )
 def test_the_storages_of_a_source_are_compared(run, compared):
@@ -149,6 +149,17 @@ def test_the_storages_of_a_source_are_compared(run, compared):
 
     found = {question["label"]: len(question["candidates"]) for question in questions}
     assert found | compared == found
+
+
+def test_a_file_server_at_the_clients_own_machine_is_listed_and_ranked_before_nobody():
+    of_servers = [
+        (candidate["value"], candidate["lost"] is not None)
+        for question in decide(published_run("read-throughput", "p"))["questions"]
+        for candidate in question["candidates"]
+        if candidate["storage"] == "File server"
+    ]
+
+    assert sorted(of_servers) == [(24.0, True), (80.0, True)]
 
 
 def test_each_published_benchmark_becomes_a_run_that_renders():
