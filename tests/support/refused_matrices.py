@@ -1071,5 +1071,11 @@ NEAR_LIMITS = [
     row("storage[0]", "one-client-is-enough", storage=EFS, workload=_DIRECT, instanceType="m6i.32xlarge"),
     row("storage[0].volumeType", "storage-has-no-burst", storage=GP2, workload=_DIRECT | {"rw": "randwrite"}),
     row("storage[0].throughputMode", "storage-has-no-burst", storage=EFS | {"throughputMode": "bursting"}, workload=DD),
+    row(
+        "workload[0]",
+        "random-requests-are-large-on-hdd",
+        storage={"type": "ebs", "volumeType": "st1", "sizeGiB": 500},
+        workload=_DIRECT | {"rw": "randread", "bs": "16k"},
+    ),
     row("fleet", "instance-carries-the-volumes", storage=EBS | {"iops": 16_000}, workload=_DIRECT | {"rw": "randread"}),
 ]

@@ -25,7 +25,8 @@ WITHOUT_VERDICT = frozenset({
 # What costs more than it need, or more than the plan knows.
 OF_MONEY = frozenset({
     "bytes-are-bounded", "processors-have-credits", "much-is-laid-out", "small-reads-of-objects-are-requests",
-    "iops-are-offered", "the-volume-uses-all-pairs", "several-file-systems-are-used-alike",
+    "random-requests-are-large-on-hdd", "iops-are-offered", "the-volume-uses-all-pairs",
+    "several-file-systems-are-used-alike",
 })  # fmt: skip
 
 

@@ -1,9 +1,10 @@
 """Warnings of limits that a cell comes near to by its own plan: of credits, of the network, of one client."""
 
 import math
-from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
+from contract.fio_job import FioJob
 from matrix.check.cells import Combination
 from matrix.input.instance_types import GBIT, network_of, smallest_with_network
 from matrix.input.workloads.contract import Clients
@@ -29,7 +30,7 @@ class PlannedRates(NamedTuple):
 
 def problems(planned: Iterable[PlannedRates]) -> Problems:
     """Yield a warning for each limit that some cell comes near to."""
-    yield from check((network_is_sustained, storage_has_no_burst, one_client_is_enough), list(planned))
+    yield from check(RULES, list(planned))
 
 
 def network_is_sustained(planned: Sequence[PlannedRates]) -> Problems:
@@ -114,3 +115,36 @@ def one_client_is_enough(planned: Sequence[PlannedRates]) -> Problems:
                 " change nothing"
             )
             yield Problem(cell.storage_path, None, rule, cap.advice, is_warning=True)
+
+
+def random_requests_are_large_on_hdd(planned: Sequence[PlannedRates]) -> Problems:
+    """Yield a warning for each workload whose small random requests use up the operations of an HDD volume."""
+    warned: set[str] = set()
+    for each in planned:
+        cell, storage = each.cell, each.cell.storage
+        if not storage.merges_sequential or cell.workload_path in warned:
+            continue
+        for point in each.points:
+            block = _random_block(point["params"])
+            operations = rates(cell, [point], Clients(cell.fleet.count)).operations
+            if block is None or block >= MIB or operations < NEAR * storage.effective_iops:
+                continue
+            warned.add(cell.workload_path)
+            rule = (
+                f"a random request counts as 1 MiB on HDD volumes: {cell.storage_name} has {storage.effective_iops:,}"
+                f" a second at most, {number(storage.effective_iops * block / 1e6)} MB/s of these"
+            )
+            fix = "take gp3, larger blocks, or a sequential pattern"
+            yield Problem(cell.workload_path, None, rule, fix, is_warning=True)
+            break
+
+
+def _random_block(params: Mapping[str, Any]) -> float | None:
+    """Return the mean size of a point's random requests past the page cache; None if it has none."""
+    if "options" in params:
+        job = FioJob(params["options"])
+        return job.mean_block if "rand" in job.pattern and (job.is_direct or job.reads) else None
+    return float(params["request_bytes"]) if params.get("access") == "random" else None
+
+
+RULES = (network_is_sustained, storage_has_no_burst, one_client_is_enough, random_requests_are_large_on_hdd)

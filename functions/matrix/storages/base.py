@@ -299,6 +299,11 @@ class Storage(InputModel):
         return 0.0
 
     @property
+    def merges_sequential(self) -> bool:
+        """Whether its operations are those of its largest block, to which AWS merges sequential requests only."""
+        return False
+
+    @property
     def is_throughput_published(self) -> bool:
         """Whether AWS publishes a throughput limit that holds in every region."""
         return True

@@ -46,7 +46,8 @@ def _gp3_only(limit: limits.Limit) -> Callable[[dict[str, Any]], int | None]:
     return lambda fields: int(limit.value) if fields.get("volume_type") == "gp3" else None
 
 
-# AWS counts operations of these volumes in MiB, not in requests, so their throughput is the limit.
+# "An I/O request of 1 MiB or less counts as a 1 MiB I/O credit. However, if the I/Os are sequential, they are merged
+# into 1 MiB I/O blocks" (EBS guide, HDD volumes).
 HDD = frozenset({"st1", "sc1"})
 # Only these volume types have credits.
 BURSTING_TYPES = frozenset({"gp2", "st1", "sc1"})
@@ -147,8 +148,12 @@ class EbsMetrics(StorageMetrics):
         return (*_ALWAYS, *(_CREDITS if volume_type in BURSTING_TYPES else ()), *_NITRO, THROUGHPUT)
 
     def is_limited_by_operations(self, storage: StorageFields) -> bool:
-        """Return False for HDD volumes."""
+        """Return False for HDD volumes, which count sequential requests by their bytes."""
         return storage.get("volumeType") not in HDD
+
+    def is_limited_at_random(self, storage: StorageFields) -> bool:
+        """Return True for HDD volumes."""
+        return storage.get("volumeType") in HDD
 
     def operations_of(self, storage: StorageFields, use: Use) -> float | None:
         """Return the operations that the kernel sent to the disk, after caches and merging."""
@@ -271,6 +276,10 @@ class EbsStorage(Storage):
     def is_in_one_zone(cls, document: StorageFields) -> bool:
         """Return whether it is an existing volume: its instance must be in the volume's zone."""
         return "volumeId" in document
+
+    @property
+    def merges_sequential(self) -> bool:
+        return self.volume_type in HDD
 
     @property
     def effective_iops(self) -> int:

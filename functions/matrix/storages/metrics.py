@@ -136,6 +136,11 @@ class StorageMetrics:
         del storage
         return True
 
+    def is_limited_at_random(self, storage: StorageFields) -> bool:
+        """Return whether only requests at random places count as operations, since others are merged before."""
+        del storage
+        return False
+
     def operations_of(self, storage: StorageFields, use: Use) -> float | None:
         """Return operations per second as its limit counts them. None if they were not counted."""
         del storage, use

@@ -543,6 +543,25 @@ def test_a_point_near_its_tools_own_ceiling_is_bound_by_the_tool_unless_the_stor
     assert {"code": "tool-limit"} not in far["unseen"]
 
 
+@pytest.mark.parametrize(
+    ("params", "environment", "name"),
+    [
+        # 500 GiB of st1 have 122 operations of 1 MiB a second.
+        ({"access": "random", "request_bytes": 16_384, "threads": 4}, "aws", "volume IOPS"),
+        ({"options": {"rw": "randread", "bs": "16k"}}, "aws", "volume IOPS"),
+        # Merged before they count: 122 of 16 KiB are 2 of its 122 MiB/s.
+        ({"access": "sequential", "request_bytes": 16_384, "threads": 4}, "aws", "not saturated"),
+        ({"options": {"rw": "read", "bs": "16k"}}, "aws", "not saturated"),
+    ],
+)
+def test_an_hdd_is_limited_by_its_operations_at_random_places_only(params, environment, name):
+    used = {"disk_read_operations": 122.0, "disk_write_operations": 0.0, "disk_read_bytes": 122 * 16_384.0}
+    result = measured(cell({"type": "ebs", "volumeType": "st1", "sizeGiB": 500}), used | {"disk_write_bytes": 0.0})
+    result["points"][0]["params"] = params
+
+    assert found(result, environment)["name"] == name
+
+
 GP2 = {"type": "ebs", "volumeType": "gp2", "sizeGiB": 100}
 BURSTING = {"type": "efs", "throughputMode": "bursting"}
 

@@ -11,6 +11,7 @@ DIRECT = {"type": "fio", "ioengine": "libaio", "direct": 1, "size": "4g", "time_
 SMALL = DIRECT | {"rw": "randwrite", "bs": "4k", "iodepth": 64}
 LARGE = DIRECT | {"rw": "write", "bs": "1m", "iodepth": 64, "numjobs": 4}
 GP2 = {"type": "ebs", "volumeType": "gp2", "sizeGiB": 100}
+ST1 = {"type": "ebs", "volumeType": "st1", "sizeGiB": 500}
 PROVISIONED = EFS | {"throughputMode": "provisioned", "provisionedThroughputMiBps": 60}
 
 
@@ -98,6 +99,34 @@ def test_a_fleet_that_has_less_than_the_cap_each_is_not_warned_of_it():
 )
 def test_credits_of_a_storage_are_warned_of_where_the_plan_uses_them(storage, workload, is_near):
     assert ("storage-has-no-burst" in found(storage, workload)) == is_near
+
+
+@pytest.mark.parametrize(
+    ("workload", "is_near"),
+    [
+        (SMALL | {"rw": "randread", "bs": "16k"}, True),
+        (SMALL | {"rw": "randread", "bs": "1m"}, False),
+        (SMALL | {"rw": "read", "bs": "16k"}, False),
+        (SMALL | {"rw": "randread", "bs": "16k", "rate_iops": 50}, False),
+        (READ | {"access": "random", "requestSize": "16KiB"}, True),
+        (READ | {"access": "sequential", "requestSize": "16KiB"}, False),
+    ],
+)
+def test_small_random_requests_use_up_the_operations_of_an_hdd(workload, is_near):
+    assert ("random-requests-are-large-on-hdd" in found(ST1, workload)) == is_near
+    assert "random-requests-are-large-on-hdd" not in found(EBS, workload)
+
+
+def test_an_hdd_merges_sequential_requests_to_its_throughput():
+    # 500 GiB of st1 have 122 MiB/s in a burst: 64 GiB in sequence take 9 minutes, and 4 Mi requests 9 hours.
+    whole = {name: value for name, value in SMALL.items() if name not in {"time_based", "runtime"}}
+    in_sequence, at_random = (
+        plan(matrix(storage=[ST1], workload=[whole | {"rw": rw, "bs": "16k", "size": "64g"}], repetitions=1)).expected_s
+        for rw in ("read", "randread")
+    )
+
+    assert in_sequence < 7_200
+    assert at_random > 9 * 3_600
 
 
 def test_who_wrote_the_hours_of_the_job_is_not_told_to_write_them():

@@ -9,7 +9,7 @@ The traffic is taken from:
 
 import math
 from collections.abc import Iterator, Mapping
-from typing import Literal
+from typing import Any, Literal
 
 from matrix.answer.bottleneck.evidence import MAX_PLAUSIBLE, Ceiling, Evidence
 from matrix.answer.costs import storage_limits
@@ -37,7 +37,10 @@ def ceilings(evidence: Evidence) -> Iterator[Ceiling]:
     operations = {point: _operations(evidence, point, use) for point, use in uses.items()}
     moved = {point: moved_bytes(evidence, use) for point, use in uses.items()}
     metrics = evidence.metrics
-    if metrics.is_limited_by_operations(evidence.storage):
+    is_at_random = metrics.is_limited_at_random(evidence.storage)
+    if is_at_random and not evidence.emulation:
+        operations = {point: rate for point, rate in operations.items() if _is_random(evidence.params.get(point, {}))}
+    if is_at_random or metrics.is_limited_by_operations(evidence.storage):
         unit = metrics.operations_unit if evidence.is_on_aws else "IOPS"
         yield from _ceiling(names.operations, operations, most_operations, unit, 1.0, counts="IOPS")
     if names.is_throughput_bounded:
@@ -46,6 +49,12 @@ def ceilings(evidence: Evidence) -> Iterator[Ceiling]:
     if cap:
         each = {point: moved_bytes(evidence, use) for point, use in evidence.uses.items()}
         yield from _ceiling(cap.name, each, cap.bytes_per_s, "MiB/s", MIB, of="client")
+
+
+def _is_random(params: Mapping[str, Any]) -> bool:
+    """Return whether a point's requests are at random places, so that each counts by itself on HDD volumes."""
+    options = params.get("options") or {}
+    return params.get("access") == "random" or "rand" in str(options.get("rw") or options.get("readwrite") or "")
 
 
 def _limits(evidence: Evidence) -> tuple[float, float, bool] | None:

@@ -303,7 +303,7 @@ class FioWorkload(Workload):
             read_requests += moved.read / job.blocks[READ]
             read_padding += _padding(job, READ, moved.read)
             written_padding += _padding(job, WRITE, moved.written)
-            operations += 0.0 if job.is_merged else (moved.read + moved.written) / job.mean_block
+            operations += 0.0 if _is_merged(job, storage) else (moved.read + moved.written) / job.mean_block
         laid_out, files, made, made_requests = NOTHING_LAID_OUT if is_there else point.laid_out
         before_s = (laid_out + point.read_before_bytes) / clients.bytes_per_s(storage)
         written += laid_out
@@ -469,14 +469,19 @@ class _PointJobs(NamedTuple):
     longest_s: float
 
 
+def _is_merged(job: FioJob, storage: Storage) -> bool:
+    """Return whether the page cache or the storage makes larger operations of its blocks."""
+    return job.is_merged or (storage.merges_sequential and "rand" not in job.pattern)
+
+
 def _speed(job: FioJob, storage: Storage, clients: Clients, together: int = 1) -> float:
     """Return the bytes per second at which one instance is expected to work: of the storage, or of its given rate.
 
-    The storage limits it by its throughput, and by its IOPS at this block size, unless the page cache merges blocks.
+    The storage limits it by its throughput, and by its IOPS at this block size, unless blocks are merged.
     Of jobs that run `together` each has an equal part.
     """
     iops = storage.effective_iops / clients.sharing(storage)
-    by_blocks = math.inf if job.is_merged else iops * job.mean_block
+    by_blocks = math.inf if _is_merged(job, storage) else iops * job.mean_block
     by_storage = min(by_blocks, clients.bytes_per_s(storage, job.jobs * job.depth))
     return min(by_storage / together, job.given_bytes_per_s)
 

@@ -104,7 +104,8 @@ class ReadWorkload(OpenLoopModel):
         fetched = requests * size
         is_merged = params["access"] == "sequential" and params["caching"] == "cached"
         waiting_s = requests / params["threads"] * storage.read_latency_s
-        iops_s = requests * sharing / storage.effective_iops
+        operations = 0 if storage.merges_sequential and params["access"] == "sequential" else requests
+        iops_s = operations * sharing / storage.effective_iops
         seconds = max(fetched / bytes_per_s, iops_s, waiting_s, self.paced_s(params))
         own, shared = self._made_bytes(is_shared=False), self._made_bytes(is_shared=True)
         stored, points = own + shared / clients.count, len(self.points())
@@ -114,7 +115,7 @@ class ReadWorkload(OpenLoopModel):
             read_bytes=fetched,
             stored_bytes=stored,
             read_requests=requests,
-            operations=requests,
+            operations=operations,
             # What is read in sequence through the page cache arrives by requests of 1 MiB, which readahead makes.
             read_padding=0.0 if is_merged else requests * (metered_request_bytes(size) - size),
             making_s=clients.making_s(storage, own, shared, params["threads"]) / points,
