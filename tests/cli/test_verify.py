@@ -47,7 +47,7 @@ class Account(Deployment):
 def stack(outputs=OUTPUTS, sources=SOURCES, **answers):
     """The stack `mine`; each answer is a service with its operations."""
     services = {
-        "cloudformation": described() | resources("LaunchFleetFunction", "LaunchFleetRole", "ResultsBucket"),
+        "cloudformation": described() | resources("LaunchFleetFunction", "LaunchFleetFunctionRole", "ResultsBucket"),
         "lambda": {"get_function_configuration": lambda **_: {
             "Environment": {"Variables": {"SUBNET_IDS": "subnet-a,subnet-b", "LAUNCH_TEMPLATE_ID": "lt-1"}}}},
     }  # fmt: skip
@@ -271,9 +271,9 @@ def test_an_account_is_refused_for_what_no_run_can_do_without(account, stops, di
 def simulated(monkeypatch, tmp_path, decide, **answers):
     """The checks of two calls of one role, and the requests to IAM."""
     calls = [
-        {"role": "LaunchFleetRole", "action": "s3:PutObject",
+        {"role": "LaunchFleetFunctionRole", "action": "s3:PutObject",
          "resource": "arn:{partition}:s3:::{ResultsBucket}/runs/x"},
-        {"role": "LaunchFleetRole", "action": "ec2:CreateTags", "resource": "*",
+        {"role": "LaunchFleetFunctionRole", "action": "ec2:CreateTags", "resource": "*",
          "context": {"aws:requesttag/storage-matrix:stack": "{stack}"}},
     ]  # fmt: skip
     (tmp_path / "calls.json").write_text(json.dumps(calls))
@@ -288,7 +288,7 @@ def simulated(monkeypatch, tmp_path, decide, **answers):
     return list(permissions.checks(stack(iam={"simulate_principal_policy": simulate}, **answers))), asked
 
 
-OPTIONAL = {"NotifyRole", "ScheduleRole"}
+OPTIONAL = {"NotifyFunctionRole", "ScheduleRole"}
 
 
 def test_what_is_asked_of_optional_roles_is_what_the_template_grants_them():
@@ -310,7 +310,7 @@ def test_what_is_asked_of_optional_roles_is_what_the_template_grants_them():
 
 
 def test_roles_that_only_some_stacks_have_are_asked_about_where_they_are(monkeypatch, tmp_path):
-    names = [*OPTIONAL, "LaunchFleetRole", "ResultsBucket", "RunStateMachine"]
+    names = [*OPTIONAL, "LaunchFleetFunctionRole", "ResultsBucket", "RunStateMachine"]
     given = {"ScheduledMatrix": "nightly", "NotifyTopicArn": "arn:aws:sns:eu-west-1:1:mine"}
 
     checks, asked = simulated(
@@ -319,8 +319,8 @@ def test_roles_that_only_some_stacks_have_are_asked_about_where_they_are(monkeyp
         cloudformation=described(**given) | resources(*names),
     )  # fmt: skip
 
-    assert {check.what for check in checks} == {*OPTIONAL, "LaunchFleetRole"}
-    assert broken(checks)["NotifyRole"].seen == "sns:Publish on arn:aws:sns:eu-west-1:1:mine: implicitDeny"
+    assert {check.what for check in checks} == {*OPTIONAL, "LaunchFleetFunctionRole"}
+    assert broken(checks)["NotifyFunctionRole"].seen == "sns:Publish on arn:aws:sns:eu-west-1:1:mine: implicitDeny"
     about = {resource for request in asked for resource in request["ResourceArns"]}
     assert "arn:aws:s3:::mine-ResultsBucket-1/runs/verify/receipt.json" in about
     assert "arn:aws:states:eu-west-1:111122223333:stateMachine:mine-RunStateMachine-1" in about
@@ -329,7 +329,7 @@ def test_roles_that_only_some_stacks_have_are_asked_about_where_they_are(monkeyp
 @pytest.mark.parametrize("path", ["/", "/benchmarks/"])
 def test_each_call_is_asked_with_the_names_and_tags_of_this_stack(monkeypatch, tmp_path, path):
     answers = {"cloudformation": described(RolePath=path)}
-    arn = f"arn:aws:iam::111122223333:role{path}mine-LaunchFleetRole-1"
+    arn = f"arn:aws:iam::111122223333:role{path}mine-LaunchFleetFunctionRole-1"
 
     checks, asked = simulated(monkeypatch, tmp_path, lambda _: {"EvalDecision": "allowed"}, **answers)
 
@@ -341,7 +341,7 @@ def test_each_call_is_asked_with_the_names_and_tags_of_this_stack(monkeypatch, t
     assert keys["aws:RequestedRegion"] == ["eu-west-1"]
     # A role is passed by its whole ARN; roles of AWS have a path of their own.
     passed = "arn:{partition}:iam::{account}:role/"
-    assert permissions.filled(f"{passed}{{LaunchFleetRole}}", stack(**answers)) == arn
+    assert permissions.filled(f"{passed}{{LaunchFleetFunctionRole}}", stack(**answers)) == arn
     of_efs = f"{passed}aws-service-role/elasticfilesystem.amazonaws.com/AWSServiceRole"
     assert "benchmarks" not in permissions.filled(of_efs, stack(**answers))
 
@@ -366,7 +366,7 @@ def test_a_denial_stops_where_the_role_or_its_boundary_denies(monkeypatch, tmp_p
     checks, _ = simulated(monkeypatch, tmp_path, lambda a: answer if "s3" in a else {"EvalDecision": "allowed"})
 
     [found] = [check for check in checks if check.verdict is not Verdict.AS_ASSUMED]
-    assert (found.what, found.verdict) == ("LaunchFleetRole", verdict)
+    assert (found.what, found.verdict) == ("LaunchFleetFunctionRole", verdict)
     assert "s3:PutObject" in found.seen
 
 

@@ -50,13 +50,16 @@ def late(lab: Laboratory) -> Iterator[Future[list[Verdict]]]:
 @pytest.mark.parametrize(
     ("session", "caller"),
     [
-        # pragma: allowlist nextline secret
-        ("storage-matrix-DeletionRole-0D91MG795R3L/storage-matrix-CheckDeletedFunction-7H2KQ0PZ41XN", "CheckDeleted"),
+        (
+            # pragma: allowlist nextline secret
+            "storage-matrix-CheckDeletedFunctionRole-0D91MG795R3L/storage-matrix-CheckDeletedFunction-7H2KQ0PZ41XN",
+            "CheckDeleted",
+        ),
         ("storage-matrix-InstanceRole-0D91MG795R3L/i-0123456789abcdef0", "Instance"),  # pragma: allowlist secret
         ("storage-matrix-RunRole-0D91MG795R3L/local", "Run"),  # pragma: allowlist secret
     ],
 )
-def test_a_fault_meets_a_function_by_its_name_though_others_have_its_role(session: str, caller: str):
+def test_a_fault_meets_a_function_by_its_name(session: str, caller: str):
     assert who(f"arn:aws:sts::123456789012:assumed-role/{session}") == caller
 
 

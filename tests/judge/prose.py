@@ -312,6 +312,7 @@ def policies_have_the_characters_of_latin_1(properties: dict[str, Any]) -> Itera
 IAM_QUOTAS = "IAM/latest/UserGuide/reference_iam-quotas.html"
 measured("PolicyDocument", 0, 6_144, "AWS::IAM::ManagedPolicy", size=characters, source=IAM_QUOTAS)
 # In an account that has asked for no more.
+measured("ManagedPolicyArns", 0, 10, "AWS::IAM::Role", source=IAM_QUOTAS)
 measured("AssumeRolePolicyDocument", 0, 2_048, "AWS::IAM::Role", size=characters, source=IAM_QUOTAS)
 
 

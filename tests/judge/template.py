@@ -16,8 +16,9 @@ from pathlib import Path
 from typing import Any
 
 import boto3
+import regex
 from botocore.model import Shape
-from jsonschema import Draft7Validator, validators
+from jsonschema import Draft7Validator, ValidationError, validators
 from judge import prose, shapes
 from judge.requests import model_of
 from samtranslator.parser.parser import Parser
@@ -55,7 +56,7 @@ IDS = {
     "AWS::EC2::RouteTable": "rtb-0{}", "AWS::EC2::InternetGateway": "igw-0{}", "AWS::EC2::LaunchTemplate": "lt-0{}",
 }  # fmt: skip
 ARNS = {
-    "AWS::IAM::ManagedPolicy": "arn:aws:iam::{account}:policy/{name}",
+    "AWS::IAM::ManagedPolicy": "arn:aws:iam::{account}:policy{path}{name}",
     "AWS::IAM::Role": "arn:aws:iam::{account}:role{path}{name}",
     "AWS::IAM::InstanceProfile": "arn:aws:iam::{account}:instance-profile{path}{name}",
     "AWS::S3::Bucket": "arn:aws:s3:::{name}",
@@ -71,9 +72,18 @@ ARNS = {
 REF_IS_ARN = (
     "AWS::IAM::ManagedPolicy", "AWS::Lambda::LayerVersion", "AWS::SNS::Topic", "AWS::StepFunctions::StateMachine"
 )  # fmt: skip
+
+
+def _pattern(_: Any, pattern: str, value: Any, __: Any) -> Iterator[ValidationError]:
+    """Patterns of AWS may have classes of Unicode, such as \\p{L}, which `re` does not know."""
+    if isinstance(value, str) and not regex.search(pattern, value):
+        yield ValidationError(f"{value!r} does not match {pattern!r}")
+
+
 # CloudFormation makes texts of numbers, and truth of texts, where a property wants them.
 Validator = validators.extend(
     Draft7Validator,
+    {"pattern": _pattern},
     type_checker=Draft7Validator.TYPE_CHECKER.redefine(
         "string", lambda _, value: isinstance(value, (str, int, float))
     ).redefine("boolean", lambda _, value: isinstance(value, bool) or value in ("true", "false")),

@@ -37,5 +37,5 @@ def test_a_roles_own_policies_and_those_attached_to_it_are_counted_together():
 
     [refusal] = template.refusals(resources)
 
-    assert refusal.startswith(f"{role[0]}: its 7 inline policies have ")
+    assert refusal.startswith(f"{role[0]}: its 4 inline policies have ")
     assert refusal.endswith(", of 10,240")

@@ -1,7 +1,11 @@
 """CloudFormation: what the embedded deploy and the sam CLI need of it."""
 
+import json
+
 import pytest
 from botocore.exceptions import ClientError
+from support.deployed_policies import policies_of
+from support.running_cloud import role
 
 
 def test_a_group_lets_out_what_its_rules_say_and_no_longer_everything(cloud):
@@ -70,3 +74,35 @@ def test_a_failing_resource_is_named_and_the_stack_can_be_tried_again(cloud):
 def test_an_undeclared_parameter_is_refused(cloud):
     with pytest.raises(ClientError, match="do not exist in the template"):
         cloud.deploy("parameters", {"Resources": {"Topic": {"Type": "AWS::SNS::Topic"}}}, Nope="1")
+
+
+def test_a_role_has_the_policies_that_a_template_names_also_after_a_change_of_it(cloud):
+    def template(action: str, *named: str) -> dict:
+        def document(sid: str) -> dict:
+            statement = {"Sid": sid, "Effect": "Allow", "Action": action, "Resource": "*"}
+            return {"Version": "2012-10-17", "Statement": [statement]}
+
+        own = role()
+        own["Properties"] |= {
+            "ManagedPolicyArns": [*({"Ref": name} for name in named), "arn:aws:iam::aws:policy/ReadOnlyAccess"],
+            "Policies": [{"PolicyName": "own", "PolicyDocument": document("Own")}],
+        }
+        shared = {"Type": "AWS::IAM::ManagedPolicy"}
+        resources = {name: shared | {"Properties": {"PolicyDocument": document(name)}} for name in ("First", "Second")}
+        outputs = {name: {"Value": {"Ref": name}} for name in ("Role", "First", "Second")}
+        return {"Resources": {"Role": own, **resources}, "Outputs": outputs}
+
+    made = cloud.deploy("attached", template("s3:GetObject", "First"))
+    iam, cloudformation = cloud.client("iam"), cloud.client("cloudformation")
+
+    def rights() -> dict[str, str]:
+        statements = [document["Statement"][0] for document in policies_of(cloud, made["Role"]).values()]
+        return {statement["Sid"]: statement["Action"] for statement in statements}
+
+    assert rights() == {"Own": "s3:GetObject", "First": "s3:GetObject"}
+    body = json.dumps(template("s3:PutObject", "Second"))
+    cloudformation.update_stack(StackName="attached", TemplateBody=body, Capabilities=["CAPABILITY_IAM"])
+    assert rights() == {"Own": "s3:PutObject", "Second": "s3:PutObject"}
+    cloudformation.delete_stack(StackName="attached")
+    left = {each["Arn"] for each in iam.list_policies(Scope="Local")["Policies"]}
+    assert {made["First"], made["Second"]} & left == set()

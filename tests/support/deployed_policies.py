@@ -14,17 +14,32 @@ Policies = dict[str, dict[str, Any]]
 
 
 def policies_of(cloud: Cloud, role: str) -> Policies:
-    """The inline policies of a role, by name."""
+    """The policies of a role by name: its own, and those of the stack that it has attached."""
     iam = cloud.client("iam")
     names = iam.list_role_policies(RoleName=role)["PolicyNames"]
     documents = {one: iam.get_role_policy(RoleName=role, PolicyName=one)["PolicyDocument"] for one in names}
+    for one in attached(cloud, role):
+        version = iam.get_policy(PolicyArn=one["PolicyArn"])["Policy"]["DefaultVersionId"]
+        found = iam.get_policy_version(PolicyArn=one["PolicyArn"], VersionId=version)
+        documents[one["PolicyName"]] = found["PolicyVersion"]["Document"]
     # In botocore's JSON form; moto writes CloudFormation's input in Python's form, which is YAML too.
     return {one: yaml.safe_load(text) if isinstance(text, str) else text for one, text in documents.items()}
 
 
+def attached(cloud: Cloud, role: str) -> list[dict[str, str]]:
+    """The policies of the stack that a role has attached, and other roles too."""
+    found = cloud.client("iam").list_attached_role_policies(RoleName=role)["AttachedPolicies"]
+    return [dict(one) for one in found if ":aws:policy/" not in one["PolicyArn"]]
+
+
 def put(cloud: Cloud, role: str, policies: Policies) -> None:
-    """Replace a role's policies by name, delete those without a statement; both for the next call."""
+    """Replace a role's policies by name, delete those without a statement; both for the next call.
+
+    What was attached is then the role's own, so that other roles keep theirs.
+    """
     iam = cloud.client("iam")
+    for one in attached(cloud, role):
+        iam.detach_role_policy(RoleName=role, PolicyArn=one["PolicyArn"])
     for one, document in policies.items():
         if document["Statement"]:
             iam.put_role_policy(RoleName=role, PolicyName=one, PolicyDocument=json.dumps(document))

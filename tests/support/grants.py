@@ -14,6 +14,13 @@ from support import s3_files_actions
 from local.corrections.yaml_template import load
 
 TEMPLATE = Path(__file__).parents[2] / "template.yaml"
+# What AWSLambdaBasicExecutionRole, which SAM gives each role that it makes, allows beside the template's denials of it.
+# tests/template/test_definition.py shows that.
+LOG = {
+    "Sid": "Log", "Effect": "Allow", "Action": ["logs:CreateLogStream", "logs:PutLogEvents"],
+    "Resource": {"Fn::GetAtt": ["FunctionLogGroup", "Arn"]},
+}  # fmt: skip
+DENIALS_OF_LOGS = {"NoOtherLogs", "NoNewGroup"}
 # In a decision, the resource '*' means that the request names no resource.
 UNNAMED = "*"
 
@@ -43,23 +50,33 @@ def resources() -> dict[str, dict[str, Any]]:
 
 
 def statements() -> Iterator[tuple[str, dict[str, Any]]]:
-    """Every statement of the template's roles, with the logical id of its role; also of separate policies."""
+    """Every statement of the template's roles, with the logical id of its role; also of policies that roles share."""
     for name, resource in resources().items():
         properties = resource.get("Properties", {})
         match resource["Type"]:
             case "AWS::IAM::Role":
                 documents = [(name, policy["PolicyDocument"]) for policy in properties["Policies"]]
-            case "AWS::IAM::Policy":
-                documents = [(_name(role), properties["PolicyDocument"]) for role in properties["Roles"]]
+            case "AWS::Serverless::Function":
+                policies = [_document(one) for one in map(_chosen, properties["Policies"])]
+                documents = [(f"{name}Role", document) for document in [*policies, {"Statement": [LOG]}]]
+            case "AWS::IAM::Policy" | "AWS::IAM::ManagedPolicy":
+                documents = [(role["Ref"], properties["PolicyDocument"]) for role in properties.get("Roles", [])]
             case _:
                 documents = []
         for role, document in documents:
-            yield from ((role, statement) for statement in document["Statement"])
+            for statement in map(_chosen, document["Statement"]):
+                if statement["Sid"] not in DENIALS_OF_LOGS:
+                    yield role, statement
 
 
-def _name(role: dict[str, Any]) -> str:
-    """The logical id of a role in a policy's list; a role may exist under a condition only."""
-    return str(role["Fn::If"][1]["Ref"] if "Fn::If" in role else role["Ref"])
+def _chosen(value: dict[str, Any]) -> dict[str, Any]:
+    """What the template has where a condition holds."""
+    return dict(value["Fn::If"][1]) if "Fn::If" in value else value
+
+
+def _document(policy: dict[str, Any]) -> dict[str, Any]:
+    """The document of a policy that a function has: its own, or one that it names."""
+    return dict(resources()[policy["Ref"]]["Properties"]["PolicyDocument"]) if "Ref" in policy else policy
 
 
 def granted() -> list[Grant]:

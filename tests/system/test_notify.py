@@ -174,7 +174,7 @@ def test_a_run_is_compared_with_the_baseline_of_the_bucket_and_says_what_would_h
 def test_no_right_was_missing(cloud: Cloud, inbox: Inbox):
     """The last test of the module: the deployed policies were enforced in all that came before."""
     decisions = [json.loads(line) for line in (cloud.folder / "iam-decisions.jsonl").read_text().splitlines()]
-    roles = ("ScheduleRole", "PlanMatrixRole", "NotifyRole", "AnalyseRunRole")
+    roles = ("ScheduleRole", "PlanMatrixFunctionRole", "NotifyFunctionRole", "AnalyseRunFunctionRole")
     ours = [each for each in decisions if any(role in each["role"] for role in roles)]
 
     calls = {

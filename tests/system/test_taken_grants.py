@@ -22,9 +22,9 @@ def roles(cloud: Cloud) -> dict[str, str]:
 @pytest.mark.parametrize(
     ("role", "sid", "action", "storage"),
     [
-        ("CheckFileSystemRole", "FirstMountTarget", "iam:CreateServiceLinkedRole", EFS),
-        ("LaunchFleetRole", "PassInstanceRole", "iam:PassRole", EBS),
-        ("LaunchFleetRole", "TagAtLaunch", "ec2:CreateTags", EBS),
+        ("CheckFileSystemFunctionRole", "FirstMountTarget", "iam:CreateServiceLinkedRole", EFS),
+        ("LaunchFleetFunctionRole", "PassInstanceRole", "iam:PassRole", EBS),
+        ("LaunchFleetFunctionRole", "TagAtLaunch", "ec2:CreateTags", EBS),
         ("RunRole", "Invoke", "lambda:InvokeFunction", EBS),
     ],
 )

@@ -67,7 +67,7 @@ def test_the_deployed_roles_may_make_every_call_that_runs_make(cloud: Cloud):
 
 
 def test_a_role_that_lacks_one_action_is_named_with_it(cloud: Cloud):
-    role = stack_resources(cloud)["LaunchFleetRole"]
+    role = stack_resources(cloud)["LaunchFleetFunctionRole"]
     policies = policies_of(cloud, role)
     [sid] = {
         statement["Sid"] for document in policies.values() for statement in document["Statement"]
@@ -80,5 +80,5 @@ def test_a_role_that_lacks_one_action_is_named_with_it(cloud: Cloud):
         put(cloud, role, policies)
 
     [check] = broken
-    assert check.what == "LaunchFleetRole"
+    assert check.what == "LaunchFleetFunctionRole"
     assert check.seen.startswith("iam:PassRole on arn:aws:iam::")

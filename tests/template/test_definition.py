@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 import yaml
+from cloud.roles.policies import Permission, decide
+from judge.template import ACCOUNT, ARNS, NETWORKS, made_up_name, our_resources
 
 from local.corrections.yaml_template import load
 
@@ -45,9 +47,11 @@ def machines(definition: dict[str, Any], name: str = "the run") -> Iterator[tupl
 
 MACHINES = dict(machines(DEFINITION))
 STATES = {name: state for machine in MACHINES.values() for name, state in machine["States"].items()}
-# Functions that do the same kind of work with the same rights have one role.
-SHARED_ROLES = dict.fromkeys(("RecordFailedCell", "RecordFailedFileSystem"), "RecordingRole")
-SHARED_ROLES |= dict.fromkeys(("DeleteFileSystem", "CheckDeleted"), "DeletionRole")
+# AWS's reference of managed policies, version 1, read November 2026.
+BASIC_ARN = "arn:aws:iam::aws:policy/service-role/AWSLambdaBasicExecutionRole"
+BASIC = {"Statement": [{
+    "Effect": "Allow", "Action": ["logs:CreateLogGroup", "logs:CreateLogStream", "logs:PutLogEvents"], "Resource": "*",
+}]}  # fmt: skip
 TASKS = {name: state for name, state in STATES.items() if state["Type"] == "Task"}
 
 
@@ -167,16 +171,43 @@ def test_cfn_lint_accepts_the_definition_as_a_state_machine(tmp_path):
     assert [line for line in findings if "max_concurrent_file_systems" not in line] == []
 
 
-@pytest.mark.parametrize("function", [n for n, r in TEMPLATE["Resources"].items() if r["Type"].endswith("::Function")])
-def test_each_function_has_a_role_of_its_own_or_of_its_kind_which_may_write_its_log(function):
-    name = function.removesuffix("Function")
-    properties = TEMPLATE["Resources"][function]["Properties"]
+@pytest.mark.parametrize("network", NETWORKS)
+def test_each_function_has_a_role_of_its_own_that_may_write_into_the_log_group_of_the_stack_and_into_no_other(network):
+    """SAM's own policy allows more than that, and a denial wins (IAM guide, policy evaluation logic)."""
+    made = our_resources(network)
+    known = {BASIC_ARN: BASIC} | {
+        ARNS[each["Type"]].format(
+            account=ACCOUNT, path=each["Properties"].get("Path", "/"), name=made_up_name(each["Type"], name)
+        ): each["Properties"]["PolicyDocument"]
+        for name, each in made.items()
+        if each["Type"] == "AWS::IAM::ManagedPolicy"
+    }
+    documents = {
+        made_up_name("AWS::IAM::Role", name): [
+            *(policy["PolicyDocument"] for policy in role["Properties"].get("Policies", ())),
+            *(known[arn] for arn in role["Properties"].get("ManagedPolicyArns", ())),
+        ]
+        for name, role in made.items()
+        if role["Type"] == "AWS::IAM::Role"
+    }
+    functions = [each["Properties"] for each in made.values() if each["Type"] == "AWS::Lambda::Function"]
 
-    assert properties["Role"] == f"{SHARED_ROLES.get(name, name + 'Role')}.Arn"
-    assert "LoggingConfig" not in properties
-    assert f"{SHARED_ROLES.get(name, name + 'Role')}" in str(
-        TEMPLATE["Resources"]["WriteLogsPolicy"]["Properties"]["Roles"]
-    )
+    assert len(functions) == len({function["Role"] for function in functions}) > 15
+    assert all("LoggingConfig" not in each.get("Properties", {}) for each in TEMPLATE["Resources"].values())
+    for function in functions:
+        own = f"arn:aws:logs:eu-west-1:123456789012:log-group:{function['LoggingConfig']['LogGroup']}"
+        allowed = {
+            (action, group)
+            for action in ("CreateLogGroup", "CreateLogStream", "PutLogEvents", "DeleteLogGroup", "GetLogEvents")
+            for group in (f"{own}:*", f"{own}:log-stream:a", f"{own}-2:log-stream:a", "arn:aws:logs:eu-west-1:1:a")
+            if decide(documents[function["Role"].rpartition("/")[2]], Permission(f"logs:{action}", group), {})
+            == "allow"
+        }
+        assert allowed == {
+            (action, group)
+            for action in ("CreateLogStream", "PutLogEvents")
+            for group in (f"{own}:*", f"{own}:log-stream:a")
+        }
 
 
 def test_results_outlive_the_stack_encrypted_and_private():

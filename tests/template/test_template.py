@@ -52,8 +52,7 @@ def test_what_launches_has_the_time_to_wait_for_ending_instances():
     timeouts = {
         name: (FUNCTION | resource["Properties"])["Timeout"]
         for name, resource in RESOURCES.items()
-        if resource["Type"] == "AWS::Serverless::Function"
-        and resource["Properties"]["Role"]["Fn::GetAtt"][0] in launching_roles
+        if resource["Type"] == "AWS::Serverless::Function" and f"{name}Role" in launching_roles
     }
 
     assert len(timeouts) == 4
@@ -107,19 +106,6 @@ def refused(**values: Any) -> list[str]:
         for assertion in rule["Assertions"]
         if not holds(assertion["Assert"], given)
     ]
-
-
-def test_the_sweep_that_a_schedule_begins_waits_for_all_rights_that_every_stack_has():
-    shared = {
-        name
-        for name, resource in RESOURCES.items()
-        if resource["Type"] == "AWS::IAM::Policy"
-        and {"Ref": "ReapRole"} in resource["Properties"]["Roles"]
-        and "Condition" not in resource
-    }
-
-    assert len(shared) > 1
-    assert set(RESOURCES["ReapFunction"]["DependsOn"]) == shared
 
 
 def test_a_region_of_another_partition_is_refused_at_deployment():
@@ -182,7 +168,7 @@ def test_the_template_is_yaml_that_cloudformation_reads_by_itself():
     assert [event.start_mark.line + 1 for event in events if getattr(event, "value", "") == "<<"] == []
 
 
-ROLES = ("AWS::IAM::Role", "AWS::IAM::InstanceProfile")
+ROLES = ("AWS::IAM::Role", "AWS::IAM::InstanceProfile", "AWS::IAM::ManagedPolicy")
 
 
 @pytest.mark.parametrize("network", NETWORKS)
@@ -252,9 +238,13 @@ def test_all_that_keeps_data_is_encrypted_by_the_key_of_the_parameter_and_withou
 
 def test_no_role_has_a_right_of_kms_but_on_the_key_of_the_parameter_and_through_one_service():
     made = our_resources("yours").values()
-    kinds = ("AWS::IAM::Role", "AWS::IAM::Policy")
+    kinds = ("AWS::IAM::Role", "AWS::IAM::Policy", "AWS::IAM::ManagedPolicy")
     policies = [resource["Properties"] for resource in made if resource["Type"] in kinds]
-    documents = [each["PolicyDocument"] for one in policies for each in one.get("Policies", [one])]
+    documents = [
+        each["PolicyDocument"]
+        for one in policies
+        for each in (one.get("Policies", []) if "AssumeRolePolicyDocument" in one else [one])
+    ]
     statements = [each for document in documents for each in document["Statement"]]
     of_key = [each for each in statements if "kms:" in str(each["Action"])]
 

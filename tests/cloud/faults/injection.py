@@ -237,7 +237,7 @@ def cut_connection() -> None:
 def who(session_arn: str) -> str:
     """Return the caller: the function in the name of its role session, else the role, such as Instance or Run.
 
-    LaunchFleet of assumed-role/storage-matrix-LaunchFleetRole-0D91MG795R3L/storage-matrix-LaunchFleetFunction-7H2K.
+    LaunchFleet of assumed-role/storage-matrix-LaunchFleetFunctionRole-0D91MG/storage-matrix-LaunchFleetFunction-7H2K.
     """
     role, session = session_arn.split("/")[-2:]
     names = re.search(r"-([A-Za-z]+)Function-", session) or re.search(r"-([A-Za-z]+)Role-", role)
