@@ -14,11 +14,12 @@ ENDS = ("SUCCEEDED", "FAILED", "TIMED_OUT", "ABORTED")
 
 
 @entry
-def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
+def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
     """Sweep one run ({"run": …}, or the event that its execution ended) or all of them ({}).
 
     The event is sufficient proof of its run's end: DescribeExecution is eventually consistent and may answer RUNNING
-    for some more seconds, and the next sweep is 15 minutes away.
+    for some more seconds. After it the run is swept until nothing of it remains, or this function's time is over:
+    nobody else does that for a run that was stopped in the console, and the next sweep is 15 minutes away.
 
     {"owner": …} and {"olderThanS": …} limit it to runs of this owner, and to runs that were planned so long ago.
 
@@ -36,7 +37,9 @@ def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
         swept = reaping.sweep_images(of=of, is_dry_run=is_dry_run)
         logger.info("swept images", **swept)
         return swept
-    has_ended = ended.get("status") in ENDS
-    swept = reaping.sweep(of=of, has_ended=has_ended, is_dry_run=is_dry_run, now=now())
+    if run and ended.get("status") in ENDS:
+        swept = reaping.sweep_ended(run, lambda: context.get_remaining_time_in_millis() / 1_000)
+    else:
+        swept = reaping.sweep(of=of, is_dry_run=is_dry_run, now=now())
     logger.info("swept", **swept)
     return swept

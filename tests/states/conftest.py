@@ -81,6 +81,10 @@ class Context:
     invoked_function_arn = "arn:aws:lambda:us-east-1:123456789012:function:test"
     aws_request_id = "00000000-0000-0000-0000-000000000000"
 
+    def get_remaining_time_in_millis(self) -> int:
+        """No time but for what is done at once."""
+        return 0
+
 
 @pytest.fixture
 def stack(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[dict[str, str]]:

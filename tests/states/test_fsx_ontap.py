@@ -1,5 +1,7 @@
 """FSx for NetApp ONTAP in the functions: file system, SVM and volume, made in this order and deleted in reverse."""
 
+import time
+
 import pytest
 from judge import prose
 from states.conftest import until
@@ -115,6 +117,21 @@ def test_a_deletion_that_fsx_gives_up_is_told_and_begun_again(service, monkeypat
 
     assert {each["Lifecycle"] for each in getattr(fsx_ontap, f"_{kind}")(name)} <= {"DELETING"}
     until(lambda: ontap.delete(name), "the end of it")
+
+
+def test_the_one_event_of_a_run_that_was_stopped_in_the_console_takes_all_steps_of_the_deletion(
+    service, context, monkeypatch
+):
+    """Volumes, SVMs and the file system wait for each other; the next sweep would be 15 minutes away."""
+    made()
+    pauses, sleep = [], time.sleep
+    monkeypatch.setattr(time, "sleep", lambda pause_s: (pauses.append(pause_s), sleep(0.02)))
+    monkeypatch.setattr(context, "get_remaining_time_in_millis", lambda: 1_000 * (600 - sum(pauses)))
+
+    swept = reap.handler({"detail": {"name": RUN, "status": "ABORTED"}}, context)
+
+    assert (swept["remaining"], service.describe_file_systems()["FileSystems"]) == ([], [])
+    assert len(pauses) >= 2
 
 
 def test_what_belongs_to_no_run_is_not_deleted(service, stack):

@@ -20,6 +20,7 @@ from aws.storages.efs import cloud as efs
 from aws.storages.s3 import cloud as s3
 from aws.storages.s3_files import cloud as s3_files
 from aws.teardown import reaping
+from matrix.terms.errors import FileSystemFailed
 
 LONG_AHEAD, LONG_PAST = 4_000_000_000.0, 1_000_000_000.0
 
@@ -58,6 +59,15 @@ def make_prefix(run, deadline_at):
 
 def sweep(context, **event):
     return reap.handler(event, context)
+
+
+def refusal_of(error):
+    """A method that raises an error, whatever it is called with."""
+
+    def refuse(*_):
+        raise error
+
+    return refuse
 
 
 def ids(entries):
@@ -171,6 +181,36 @@ def test_the_event_of_an_ended_execution_sweeps_that_run_only(stack, context, ru
 
     assert ids(swept["deleted"]) == {ended}
     assert instances.of_file_system("other", "ebs") == [other]
+
+
+@pytest.fixture
+def pauses(context, monkeypatch):
+    """The pauses of the function, which has ten minutes and spends them on nothing else."""
+    slept = []
+    monkeypatch.setattr(time, "sleep", slept.append)
+    monkeypatch.setattr(context, "get_remaining_time_in_millis", lambda: 1_000 * (600 - sum(slept)))
+    return slept
+
+
+def test_what_takes_longer_than_the_function_may_run_is_left_to_the_next_sweep(
+    stack, context, running, pauses, monkeypatch
+):
+    file_system = make_efs("r", LONG_AHEAD)
+    monkeypatch.setattr(type(efs), "delete", lambda _self, _id: False)
+
+    swept = sweep(context, detail={"name": "r", "status": "ABORTED"})
+
+    assert ids(swept["remaining"]) == {file_system}
+    assert 500 < sum(pauses) < 600 - reaping.SPARE_S
+
+
+def test_a_deletion_that_aws_gave_up_is_logged_and_the_others_go_on(stack, context, running, monkeypatch):
+    [instance], file_system = launch("r", LONG_AHEAD), make_efs("r", LONG_AHEAD)
+    monkeypatch.setattr(type(efs), "delete", refusal_of(FileSystemFailed("a peer is left")))
+
+    swept = sweep(context)
+
+    assert (ids(swept["deleted"]), ids(swept["remaining"])) == ({instance}, {file_system})
 
 
 @pytest.mark.parametrize("status", ["SUCCEEDED", "FAILED", "TIMED_OUT", "ABORTED"])

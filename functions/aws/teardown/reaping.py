@@ -1,11 +1,13 @@
 """Find the remaining resources of a run by tag, delete those that it no longer needs, complete the receipt."""
 
 import os
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
+from itertools import chain, repeat
 from typing import Any
 
 from aws_lambda_powertools import Logger
@@ -16,9 +18,16 @@ from aws.records import table
 from aws.run import executions
 from aws.stack import tags
 from aws.stack.clients import DENIED
+from aws.stack.clock import now as clock
 from aws.storages.base import Existing, FileSystem
 from aws.storages.clouds import FILE_SYSTEMS
 from aws.teardown import copies, receipts
+from matrix.terms.errors import StorageMatrixError
+
+# Between the sweeps of an ended run. The first ones find what its functions have begun to delete.
+PAUSES_S = (5.0, 10.0, 20.0)
+# A sweep of an ended run leaves this much of the function's time.
+SPARE_S = 30.0
 
 
 @dataclass(frozen=True)
@@ -99,6 +108,25 @@ def sweep(*, of: Selection, is_dry_run: bool, now: float, has_ended: bool = Fals
     return swept | {"unasked": unasked} if unasked else swept
 
 
+def sweep_ended(run: str, left_s: Callable[[], float]) -> dict[str, Any]:
+    """Sweep a run that has ended until nothing of it remains, or this function's time (`left_s`) is nearly over.
+
+    A file system takes several steps with minutes between them; a run that nobody waits for would have one step in each
+    sweep, which are 15 minutes apart. No sweep begins that could not end in time by what the longest one has taken.
+    """
+    deleted: list[dict[str, str]] = []
+    longest_s = 0.0
+    for pause_s in chain(PAUSES_S, repeat(PAUSES_S[-1])):
+        began_with_s = left_s()
+        swept = sweep(of=Selection(run), is_dry_run=False, now=clock(), has_ended=True)
+        deleted += swept["deleted"]
+        longest_s = max(longest_s, began_with_s - left_s())
+        if not swept["remaining"] or left_s() < pause_s + 2 * longest_s + SPARE_S:
+            return swept | {"deleted": deleted}
+        time.sleep(pause_s)
+    raise AssertionError("the pauses do not end")
+
+
 @contextmanager
 def _refusals_logged(run: str | None = None) -> Iterator[None]:
     """Log a refusal of AWS: the next sweep writes the receipt; deletions of this one, and other receipts, are kept."""
@@ -138,10 +166,10 @@ def _leftover_of(image: images.Baked) -> Leftover:
 
 
 def _delete(leftover: Leftover) -> bool:
-    """Delete a resource; return whether it is gone. A refusal is logged, so that the others are still deleted."""
+    """Delete a resource; return whether it is gone. A failure is logged, so that the others are still deleted."""
     try:
         return bool(leftover.delete())
-    except ClientError as error:
+    except (ClientError, StorageMatrixError) as error:
         run = leftover.tags[tags.RUN]
         Logger().exception("not deleted", run=run, kind=leftover.kind, id=leftover.id, reason=str(error))
         return False
