@@ -53,6 +53,7 @@ BASIC = {"Statement": [{
     "Effect": "Allow", "Action": ["logs:CreateLogGroup", "logs:CreateLogStream", "logs:PutLogEvents"], "Resource": "*",
 }]}  # fmt: skip
 TASKS = {name: state for name, state in STATES.items() if state["Type"] == "Task"}
+DELETIONS = ("Delete file system", "Check deleted")
 
 
 def test_nothing_of_aws_ends_a_run_before_the_latest_deadline_that_a_matrix_may_have():
@@ -85,18 +86,32 @@ def test_no_state_names_a_partition_of_its_own():
 
 @pytest.mark.parametrize("name", TASKS)
 def test_a_task_retries_nothing_but_what_lambda_or_the_network_did(name):
-    retry, *others = TASKS[name]["Retry"]
+    retry, *others = TASKS[name]["Retry"][name in DELETIONS :]
 
     of_lambda = set(retry["ErrorEquals"]) - {"States.Timeout"}
     assert all(error.startswith(("Lambda.", "Sandbox.", "Runtime.")) for error in of_lambda)
     # A new account has ten concurrent calls: those beyond are throttled, and tried again for about a minute.
-    pauses_s = [retry["IntervalSeconds"] * retry["BackoffRate"] ** n for n in range(retry["MaxAttempts"])]
-    assert "Lambda.TooManyRequestsException" in retry["ErrorEquals"]
-    assert 45 < sum(min(pause_s, retry["MaxDelaySeconds"]) for pause_s in pauses_s) < 90
-    assert retry["JitterStrategy"] == "FULL"
+    assert ("Lambda.TooManyRequestsException" in retry["ErrorEquals"]) is (name not in DELETIONS)
+    assert 45 < longest_s(retry) < 90
     # Before anything exists, a denial may be that of a role that was granted its rights just now.
     denials = [["NotGranted", "Lambda.AccessDeniedException"]] if name == "Plan matrix" else []
     assert [other["ErrorEquals"] for other in others] == denials
+
+
+@pytest.mark.parametrize("name", DELETIONS)
+def test_a_deletion_outlasts_the_throttling_of_a_small_account(name):
+    """Nobody else deletes the file system of a run that goes on: it would cost until the run ends."""
+    throttled = TASKS[name]["Retry"][0]
+
+    assert throttled["ErrorEquals"] == ["Lambda.TooManyRequestsException"]
+    assert 30 * 60 < longest_s(throttled) < 60 * 60
+
+
+def longest_s(retry: dict[str, Any]) -> float:
+    """The pauses of a retrier together, of each of which the jitter may take any part."""
+    pauses_s = [retry["IntervalSeconds"] * retry["BackoffRate"] ** n for n in range(retry["MaxAttempts"])]
+    assert retry["JitterStrategy"] == "FULL"
+    return sum(min(pause_s, retry["MaxDelaySeconds"]) for pause_s in pauses_s)
 
 
 def test_planning_waits_for_grants_that_iam_says_may_take_seconds():
