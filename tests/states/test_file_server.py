@@ -61,13 +61,14 @@ def test_creating_a_server_again_after_a_crash_finds_the_one_that_was_launched(m
 def test_a_launch_that_is_repeated_minutes_later_asks_for_the_same(stack, context, monkeypatch):
     started = datetime.now(UTC).isoformat()
     plan_matrix.handler({"run": RUN, "execution_arn": ARN, "started_at": started, "matrix": MATRIX}, context)
-    asked = []
+    asked, published = [], iter(("ami-1", "ami-2"))
 
     def crash(**request):
-        asked.append(request["user_data"])
+        asked.append((request["user_data"], request["boot"]))
         raise ConnectionError
 
     monkeypatch.setattr(instances, "launch", crash)
+    monkeypatch.setattr("aws.storages.file_server.newest", lambda _: next(published))
     for at in (time.time(), time.time() + 150):
         monkeypatch.setattr(time, "time", lambda at=at: at)
         with pytest.raises(ConnectionError):

@@ -1,6 +1,6 @@
 """Machine images: resolve an image of the plan to an AMI, find a baked one, create it, deregister it."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
@@ -54,15 +54,27 @@ def booted(plan: PlanDocument, cell: PlanCell) -> Boot:
     Raises ImageFailed if the image should have been baked and was not.
     """
     image = image_of(plan, cell["image"])
-    key = booted_image_key(plan["run"], image["id"])
+
+    def chosen() -> str:
+        if image["bake"]:
+            raise ImageFailed(f"{image['id']} was not baked; the run's first failure says why")
+        return base_of(image)
+
+    return Boot(first_booted(plan["run"], image["id"], chosen), image["root_device"])
+
+
+def first_booted(run: str, name: str, choose: Callable[[], str]) -> str:
+    """Return the id of the image that a run boots under a name: as chosen by the first launch, for all later ones.
+
+    EC2 takes a repeated launch for another one, and refuses its token, if a newer image was published in between.
+    """
+    key = booted_image_key(run, name)
     document = bucket.read(key, BootedImage)
-    if document is None and image["bake"]:
-        raise ImageFailed(f"{image['id']} was not baked; the run's first failure says why")
     if document is None:
-        document = {"image_id": base_of(image), "baked": False}
-        if not bucket.put_if_absent(key, document):  # another cell was first
+        document = {"image_id": choose(), "baked": False}
+        if not bucket.put_if_absent(key, document):  # another launch was first
             document = bucket.read(key, BootedImage) or document
-    return Boot(document["image_id"], image["root_device"])
+    return document["image_id"]
 
 
 def find(fingerprint: str) -> Baked | None:

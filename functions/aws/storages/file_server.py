@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from functools import partial
 
 from aws.ec2 import instances, resources
-from aws.ec2.images import newest
+from aws.ec2.images import first_booted, newest
 from aws.fleet import launching
 from aws.records import bucket
 from aws.records.plans import plan_of
@@ -62,14 +62,13 @@ class FileServer(FileSystem):
             "ready_within_s": self.CREATION_LIMIT_S,
             "root_volume_gib": ROOT_VOLUME_GIB,
         }
-        parameter, root_device = images.base("al2023", architecture_of(storage["instanceType"]))
         launching.launch(
             plan=plan,
             board=board,
             cell=cell,
             purpose=SERVER,
             fleet=fleet,
-            boot=_own_image(plan) or instances.Boot(newest(parameter), root_device),
+            boot=_own_image(plan) or _newest_image(run, architecture_of(storage["instanceType"])),
             mount=ebs.cloud.mount("", own_volume),
             job=partial(serving_job, cell=cell),
         )
@@ -115,6 +114,12 @@ def _own_image(plan: PlanDocument) -> instances.Boot | None:
     """Return the user's own image if the matrix names one; Plan matrix has checked it for the server's type too."""
     own = next((image for image in plan["images"] if "ami" in image), None)
     return instances.Boot(own["ami"], own["root_device"]) if own else None
+
+
+def _newest_image(run: str, architecture: str) -> instances.Boot:
+    """Return Amazon's newest image at the run's first launch of a server."""
+    parameter, root_device = images.base("al2023", architecture)
+    return instances.Boot(first_booted(run, f"{SERVER}-{architecture}", partial(newest, parameter)), root_device)
 
 
 def _address(instance: str) -> FileServerAddress | None:
