@@ -251,6 +251,9 @@ def test_no_role_has_a_right_of_kms_but_on_the_key_of_the_parameter_and_through_
     assert len(of_key) >= 6
     assert {each["Resource"] for each in of_key} == {NETWORKS["yours"]["KmsKeyArn"]}
     assert all("kms:ViaService" in each["Condition"]["StringEquals"] for each in of_key)
+    [file_systems] = [each for each in of_key if each["Sid"] == "EncryptFileSystems"]
+    by = {each.partition(".")[0] for each in file_systems["Condition"]["StringEquals"]["kms:ViaService"]}
+    assert by == {"elasticfilesystem", "fsx", "s3files"}, "each service in which a run makes file systems with the key"
     alone = our_resources("own").values()
     assert "kms:" not in str([resource["Properties"] for resource in alone if resource["Type"] in kinds])
 
