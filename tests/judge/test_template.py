@@ -16,6 +16,17 @@ def test_aws_refuses_nothing_of_the_templates_resources(network: str):
     assert template.refusals(resources) == []
 
 
+@pytest.mark.parametrize(("characters", "refused"), [(76, set()), (77, {"RunStateMachine"})])
+def test_a_stack_may_have_a_name_as_long_as_the_guide_says(monkeypatch, characters: int, refused: set[str]):
+    """Of the names and policies that a stack's name is a part of, the state machine's name ends first."""
+    monkeypatch.setitem(template.PSEUDO_PARAMETERS, "AWS::StackName", "s" * characters)
+    given = template.NETWORKS["yours"]
+    resources = template.Resolver(template.expanded(SOURCE, given), given).resources()
+
+    assert {each.partition(".")[0] for each in template.refusals(resources)} == refused
+    assert "has at most 76 characters" in (template.ROOT / "docs/aws.md").read_text()
+
+
 def test_cloudformation_refuses_no_rule_of_the_template_before_and_after_its_transform():
     assert list(form.refusals(SOURCE)) == []
     assert list(form.refusals(template.expanded(SOURCE, {}))) == []
