@@ -110,7 +110,7 @@ def decisions_of(cloud: Cloud) -> list[dict[str, Any]]:
     _lose_data(cloud)
     stopped = cloud.run(
         "stopped",
-        matrix(storage=[*STORAGES[:3], FILES, ONTAP], workload=[SLOW], budgetUsd=99, maxConcurrentFileSystems=5),
+        matrix(storage=[*STORAGES[:3], FILES, ONTAP], workload=[SLOW], budgetUsd=9_999, maxConcurrentFileSystems=5),
         partial(_stop, cloud),
     )
     until(partial(_is_swept, stopped), "the sweeps to delete everything")
@@ -125,7 +125,7 @@ def good_ones(cloud: Cloud) -> Run:
     with owned_efs(cloud) as owned:
         theirs = {"type": "efs", "fileSystemId": owned.id, "name": "theirs"}
         run = cloud.run(
-            "first", matrix(storage=[*EVERY_MOUNT, theirs], budgetUsd=99), partial(_leave_things_behind, cloud)
+            "first", matrix(storage=[*EVERY_MOUNT, theirs], budgetUsd=9_999), partial(_leave_things_behind, cloud)
         )
         assert run.status == "SUCCEEDED", run.describe()
     read = cloud.run("read", matrix(storage=[STORAGES[3], EXPRESS, SERVER], workload=[READ]))
