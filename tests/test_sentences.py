@@ -359,7 +359,7 @@ def _short(candidate: Example) -> str:
 
 POINT = {
     "storage": "EBS", "fleet": "1 × m6i.large", "workload": "build", "point": "jobs 4", "metric": "duration_s",
-    "verdict": "slower", "change": 0.5, "ratio": 1.5, "low": 1.4, "high": 1.6,
+    "percentile": "p50", "verdict": "slower", "change": 0.5, "ratio": 1.5, "low": 1.4, "high": 1.6,
 }  # fmt: skip
 COMPARED = {
     "base": "r1", "asked": "baseline:main", "points": 3, "slower": 0, "faster": 0, "unjudged": 0, "changes": [],
@@ -367,7 +367,11 @@ COMPARED = {
 }  # fmt: skip
 LOST_CELLS = [{"cell": f"c{number}", "points": ["jobs 4"], "reason": "failed: InstancesLost"} for number in range(3)]
 COMPARISONS: dict[str, Example] = {
-    "slower": {"slower": 2, "changes": [POINT, POINT | {"low": None, "high": None}], "is_of_one_night": True},
+    "slower": {
+        "slower": 2,
+        "changes": [POINT, POINT | {"percentile": "p90", "low": None, "high": None}],
+        "is_of_one_night": True,
+    },
     "faster": {"faster": 1, "runs": 9, "changes": [POINT | {"verdict": "faster", "change": -0.5, "ratio": 0.5}]},
     "no-difference": {"unjudged": 1, "lost": LOST_CELLS},
     "both": {"slower": 1, "faster": 1, "unjudged": 1},

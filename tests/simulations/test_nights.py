@@ -21,30 +21,41 @@ UNCERTAINTY = {"variance": 1.1e-4, "degrees_of_freedom": 6.0, "limited_by": "ins
 
 
 class World:
-    """Nights of a matrix with some points, the first of which may change."""
+    """Nights of a matrix with some points, the first of which may change.
 
-    def __init__(self, points, *, alike=0.03, own=0.0, of_launches=0.0, launches=1, seed=1):
+    `hosts` is the share of instances that are three times as slow.
+    """
+
+    def __init__(
+        self, points, *, alike=0.03, own=0.0, of_launches=0.0, launches=1, instances=10, hosts=0.0, seed=1
+    ):  # fmt: skip
         self.rng = np.random.default_rng(seed)
         self.points, self.alike, self.own = points, alike, own
         self.of_launches, self.launches = of_launches, launches
+        self.instances, self.hosts = instances, hosts
 
-    def night(self, day, times=1.0):
+    def night(self, day, times=1.0, *, slow=0):
+        """A run; `slow` instances of its first point are four times as slow."""
         of_night = self.alike * self.rng.normal()
         tables = [self._table(of_night) * (times if point == 0 else 1.0) for point in range(self.points)]
+        tables[0][:slow] *= 4
         run = of_tables(f"n{day}", *tables, started_at=DAY * day, uncertainty=UNCERTAINTY)
         [cell] = run["cells"]
         if self.launches > 1:
-            cell["is_relaunched"], cell["launches"] = True, [1 + row // 10 for row in range(10 * self.launches)]
+            cell["is_relaunched"], cell["launches"] = (
+                True,
+                [1 + row // self.instances for row in range(self.instances * self.launches)],
+            )
         return run
 
     def _table(self, of_night):
-        """Seconds of 10 instances in each launch, in three repetitions."""
-        normal = self.rng.normal
-        launches = np.repeat(self.of_launches * normal(size=(self.launches, 1)), 10, axis=0)
-        rows = 10 * self.launches
-        repetitions = np.repeat(0.01 * normal(size=(self.launches, 3)), 10, axis=0)
+        """Seconds of the instances of each launch, in three repetitions."""
+        normal, rows = self.rng.normal, self.instances * self.launches
+        launches = np.repeat(self.of_launches * normal(size=(self.launches, 1)), self.instances, axis=0)
+        repetitions = np.repeat(0.01 * normal(size=(self.launches, 3)), self.instances, axis=0)
         noise = launches + 0.02 * normal(size=(rows, 1)) + repetitions + 0.02 * normal(size=(rows, 3))
-        return 100 * np.exp(of_night + self.own * normal() + noise)
+        slow = np.where(self.rng.random((rows, 1)) < self.hosts, 3.0, 1.0)
+        return 100 * np.exp(of_night + self.own * normal() + noise) * slow
 
 
 def fails(world, earlier, *, times=1.0, nights=NIGHTS, base=0, looks=10):
@@ -95,7 +106,8 @@ def test_a_run_that_changed_nothing_fails_in_at_most_5_percent_of_nights(world, 
 def test_20_percent_at_one_point_are_found_on_their_night_in_90_percent(points, earlier, base):
     world = World(points, alike=0.0, own=0.03)
 
-    assert at_least(fails(world, earlier, times=1.2, base=base), 0.9)
+    # Looks of one series share their base, so each series has one.
+    assert at_least(fails(world, earlier, times=1.2, base=base, looks=1), 0.9)
 
 
 def test_an_odd_night_hides_no_change_of_later_ones(monkeypatch):
@@ -122,3 +134,51 @@ def test_a_change_that_stays_fails_until_somebody_accepts_it_as_the_baseline():
 
     assert at_least(still, 0.8)
     assert at_most(accepted, 0.05)
+
+
+def of_tail(instances, slow, nights, *, count=60):
+    """Whether a run fails of which so many instances are four times as slow, and whether it cannot be judged."""
+    world, outcomes = World(1, instances=instances), []
+    for _ in range(count):
+        past = [world.night(day) for day in range(nights)]
+        run = world.night(nights, slow=slow)
+        found = comparing.compare(past[0], run, threshold=0.05, earlier=past)
+        [pair] = found["compared"]
+        outcomes.append((bool(found["regressions"]), pair["verdict"] == "cannot tell" or bool(found["regressions"])))
+    return [fails for fails, _ in outcomes], [is_seen for _, is_seen in outcomes]
+
+
+def without_tail(monkeypatch):
+    """A gate of medians only."""
+    monkeypatch.setattr(comparing, "_worse", lambda cell, _tail: cell)
+
+
+@pytest.mark.parametrize(("instances", "slow", "nights"), [(20, 3, 5), (40, 6, 1), (40, 6, 5)])
+def test_a_tail_that_is_four_times_as_slow_fails_though_the_median_is_the_same(instances, slow, nights, monkeypatch):
+    assert at_least(of_tail(instances, slow, nights)[0], 0.9)
+    without_tail(monkeypatch)
+    assert not at_least(of_tail(instances, slow, nights, count=20)[0], 0.9)
+
+
+def test_three_slow_instances_of_twenty_are_not_shown_by_two_runs_but_cannot_pass_unseen():
+    """Of 40 instances the three slowest are of the same fleet by chance in 23 % of cases."""
+    assert at_least(of_tail(20, 3, 1)[1], 0.9)
+
+
+@pytest.mark.parametrize(
+    ("world", "earlier"),
+    [
+        ({"instances": 10, "hosts": 0.02}, 8),
+        ({"instances": 20, "hosts": 0.05}, 8),
+        ({"instances": 40, "hosts": 0.02}, 8),
+        ({"instances": 40, "alike": 0.0}, 1),
+    ],
+)
+def test_slow_hosts_that_come_by_chance_fail_in_at_most_5_percent_of_nights(world, earlier):
+    assert at_most(fails(World(1, **world), earlier, looks=3 if earlier > 1 else 1), 0.05)
+
+
+def test_a_gate_that_takes_one_slow_host_for_a_change_is_seen(monkeypatch):
+    monkeypatch.setattr(comparing, "_slow_instances", lambda _: (3, 10))
+
+    assert not at_most(fails(World(1, instances=10, hosts=0.02), 8, looks=3), 0.05)

@@ -34,7 +34,7 @@ def of_tables(
         "points": [
             {
                 "id": f"p{number}", "params": {"threads": number}, "label": f"threads {number}", "metric": "duration_s",
-                "unit": "s", "higher_is_better": False, "n": table.size, "interval": None,
+                "unit": "s", "higher_is_better": False, "n": table.size, "level": 90.0, "interval": None,
                 "p50": medians[number - 1] if medians else float(np.median(table)),
                 "median_uncertainty": uncertainty, "values": table.tolist(),
             }

@@ -6,12 +6,16 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from matrix.answer import nights
 from matrix.input.storage_names import brief_names
 from matrix.statistics.differing import POWER, Difference, beside_runs, difference, holm
 from matrix.statistics.fleet_values import FleetValues
 from matrix.statistics.resampling import lacks_replication
+from matrix.statistics.sample_size import needed
 from matrix.statistics.series import MIN_BEFORE
+from matrix.statistics.spread import shows_interval
 from matrix.statistics.uncertainty import Uncertainty
 from matrix.terms.documents.compared import (
     ComparedPair,
@@ -30,6 +34,11 @@ from matrix.terms.fingerprint import cell_key, same_fleet, same_point, same_stor
 from matrix.terms.grouping import grouped
 from matrix.terms.names import describe_fleet, describe_workload
 from matrix.terms.sentences import EMULATED
+
+MEDIAN = 50.0
+UNJUDGED: PairVerdict = "cannot tell"
+# One or two slow hosts of many come by chance.
+MIN_SLOW = 3
 
 
 class NotComparable(Exception):
@@ -57,9 +66,16 @@ class MeasuredPoint:
     higher_is_better: bool
     p50: float | None
     n: int | None
+    level: float  # of the percentile that is compared beside the median
     interval: Interval | None
     values: FleetValues | None  # None if no single values are known
-    uncertainty: Uncertainty | None  # None where none is known
+    uncertainty: Uncertainty | None  # of the median; None where none is known
+
+    def figure(self, level: float) -> float | None:
+        """Return a percentile; None if it is not known."""
+        if level == MEDIAN:
+            return self.p50
+        return self.values.percentile(level) if self.values is not None and self.values.pooled.size else None
 
 
 @dataclass(frozen=True)
@@ -70,6 +86,7 @@ class Compared:
     run: MeasuredPoint
     ratio: float | None
     difference: Difference | None
+    level: float = MEDIAN
     runs: int = 0  # of earlier runs, the base among them, whose scatter counts
     p_holm: float | None = None
     detectable_ratio: float | None = None  # smallest ratio detectable with POWER among as many points
@@ -90,8 +107,9 @@ class Compared:
             "metric": self.run.metric,
             "unit": self.run.unit,
             "higher_is_better": self.run.higher_is_better,
-            "base": {"cell": self.base.cell, "p50": self.base.p50, "n": self.base.n},
-            "run": {"cell": self.run.cell, "p50": self.run.p50, "n": self.run.n},
+            "percentile": f"p{self.level:g}",
+            "base": {"cell": self.base.cell, "figure": self.base.figure(self.level), "n": self.base.n},
+            "run": {"cell": self.run.cell, "figure": self.run.figure(self.level), "n": self.run.n},
             "ratio": self.ratio,
             "interval": interval.to_document() if interval else None,
             "p_lower": between.p_lower if between else None,
@@ -130,15 +148,20 @@ def compare(
     _refuse_mixture(base, run)
     in_time = nights.in_time(base, run, earlier)
     before, after, *past = _by_key(*(list(measured_points(each)) for each in (base, run, *in_time)))
+    own = thresholds or {}
     until_base = 1 + next((place for place, each in enumerate(in_time) if each is base), -1)
-    matched = []
+    matched, tails = [], []
     for key in (key for key in before if key in after):
         then, since = (
             [points[key] for points in some if key in points] for some in (past[:until_base], past[until_base:])
         )
-        matched.append(_beside(_compared(before[key], after[key]), then, since))
-    own = thresholds or {}
-    compared = [_judged(cell, own.get(cell.run.metric, threshold)) for cell in _corrected(matched)]
+        cell = _beside(_compared(before[key], after[key]), then, since)
+        matched.append(cell)
+        tails.append(_tail(cell, then, since, own.get(cell.run.metric, threshold)))
+    compared = [
+        _worse(*(_judged(each, own.get(each.run.metric, threshold)) for each in both))
+        for both in zip(_corrected(matched), _corrected(tails), strict=True)
+    ]
     compared.sort(key=lambda cell: VERDICTS.index(cell.verdict))
     document: ComparedRuns = {
         "schema": 1,
@@ -250,6 +273,7 @@ def measured_points(values: ValuesDocument) -> Iterator[tuple[str, MeasuredPoint
                     higher_is_better=point["higher_is_better"],
                     p50=point["p50"],
                     n=point["n"],
+                    level=point["level"],
                     interval=point["interval"],
                     values=_fleet_values(cell, point),
                     uncertainty=Uncertainty(**uncertainty) if uncertainty else None,
@@ -276,14 +300,67 @@ def _compared(base: MeasuredPoint, run: MeasuredPoint) -> Compared:
 
 def _beside(cell: Compared, then: Sequence[MeasuredPoint], since: Sequence[MeasuredPoint]) -> Compared:
     """Hold a point against its earlier runs, if there are enough: those up to the base, and those since, in time."""
-    until, after = ([each.p50 for each in some if each.is_own and each.p50] for some in (then[:-1], since))
-    if not cell.base.p50 or not cell.run.p50 or cell.difference is None:
+    until, after = (
+        [figure for each in some if each.is_own and (figure := each.figure(cell.level))] for some in (then[:-1], since)
+    )
+    base, run = (side.figure(cell.level) for side in (cell.base, cell.run))
+    if not base or not run or cell.difference is None or len(until) + 1 + len(after) < MIN_BEFORE:
         return cell
-    figures = [*until, cell.base.p50, *after]
-    if len(figures) < MIN_BEFORE:
+    between = beside_runs(cell.difference, [*until, base, *after], len(until), run)
+    return replace(cell, ratio=between.ratio, difference=between, runs=len(until) + 1 + len(after))
+
+
+def _tail(cell: Compared, then: Sequence[MeasuredPoint], since: Sequence[MeasuredPoint], threshold: float) -> Compared:
+    """Compare the slow percentile of a point; without a test, unless it is slower by more than the threshold.
+
+    The two runs need enough instances for it. With fewer, the scatter of earlier runs tells too, if several instances
+    are slow: one slow host of ten is no change, but would be beyond the scatter of nights that had none.
+    """
+    level, between = cell.run.level, cell.difference
+    tail = replace(cell, level=level, ratio=None, difference=None, runs=0)
+    base, run = (side.figure(level) for side in (cell.base, cell.run))
+    if level == MEDIAN or not base or not run or between is None:
+        return tail
+    tail = replace(tail, ratio=run / base)
+    if _slowdown(run / base, cell.run.higher_is_better) <= threshold:
+        return replace(tail, difference=replace(between, level=level, ratio=run / base, p_value=1.0))
+    sides = [side.values for side in (cell.base, cell.run) if side.values is not None]
+    if all(shows_interval(values, level) for values in sides):
+        tested = replace(tail, difference=difference(sides[0], sides[1], level))
+        return _beside(tested, then, since) if cell.runs else tested
+    untested = replace(between, level=level, ratio=run / base, uncertainty=None, interval=None, p_value=None)
+    tail = replace(tail, difference=untested)
+    return _beside(tail, then, since) if cell.runs and _slow_instances(cell)[0] >= MIN_SLOW else tail
+
+
+def _worse(cell: Compared, tail: Compared) -> Compared:
+    """Return the slow percentile's verdict if it alone became slower, or if nobody can tell; else the median's."""
+    if cell.is_regression or cell.verdict == "cannot tell" or tail.difference is None:
         return cell
-    between = beside_runs(cell.difference, figures, len(until), cell.run.p50)
-    return replace(cell, ratio=between.ratio, difference=between, runs=len(figures))
+    if tail.is_regression:
+        return replace(tail, words=f"P{tail.level:g} {tail.words}; median: {cell.words}")
+    slow, count = (0, 0) if tail.difference.is_replicated else _slow_instances(cell)
+    if slow < MIN_SLOW:
+        return cell
+    why = (
+        f"{slow} of {count} instances are slower than all of the base; P{tail.level:g} needs {needed(tail.level)} "
+        f"instances, or {MIN_BEFORE} earlier runs"
+    )
+    return replace(tail, verdict=UNJUDGED, words=f"{UNJUDGED}: {why}; median: {cell.words}", reason=why)
+
+
+def _slow_instances(cell: Compared) -> tuple[int, int]:
+    """Return how many instances of the run, of how many, are slower than all of the base's by more than these differ.
+
+    Beside the median: if all became slower, none is slow.
+    """
+    base, run = cell.base.values, cell.run.values
+    if base is None or run is None or not cell.ratio:
+        return 0, 0
+    of_base, of_run = np.log(base.instance_medians()), np.log(run.instance_medians()) - math.log(cell.ratio)
+    if cell.run.higher_is_better:
+        of_base, of_run = -of_base, -of_run
+    return int(np.count_nonzero(of_run > 2 * of_base.max() - of_base.min())), len(of_run)
 
 
 def _corrected(matched: Sequence[Compared]) -> Iterator[Compared]:
@@ -436,7 +513,7 @@ def _changed(points: Sequence[ComparedPair]) -> Iterator[ComparedPoint]:
         if (verdict == "slower" or verdict == "faster") and ratio is not None:  # noqa: PLR1714 - mypy reads no `in`
             yield {
                 "storage": point["storage"], "fleet": point["fleet"], "workload": point["workload"],
-                "point": point["point"], "metric": point["metric"], "verdict": verdict, "change": ratio - 1,
-                "ratio": ratio, "low": interval["low"] if interval else None,
+                "point": point["point"], "metric": point["metric"], "percentile": point["percentile"],
+                "verdict": verdict, "change": ratio - 1, "ratio": ratio, "low": interval["low"] if interval else None,
                 "high": interval["high"] if interval else None,
             }  # fmt: skip

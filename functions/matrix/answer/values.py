@@ -6,7 +6,7 @@ from types import MappingProxyType
 from matrix.input.storage_names import storage_label
 from matrix.statistics.fleet_values import from_columns
 from matrix.storages.models import is_shared
-from matrix.terms.documents.result import ResultDocument
+from matrix.terms.documents.result import MetricResult, ResultDocument
 from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.documents.values import JudgedCell, JudgedPoint, ValuesDocument
 from matrix.terms.fingerprint import same_storage
@@ -17,9 +17,16 @@ SCHEMA = 1
 NONE: Mapping[str, ResultDocument] = MappingProxyType({})
 
 
+# Of the samples that must be at least as good, in percent, where the matrix has no objective.
+TAIL = 90.0
+
+
 def values_of(summary: SummaryDocument, results: Mapping[str, ResultDocument] = NONE) -> ValuesDocument:
     """Return the values of a run; its cells' `results` supply samples that the summary's own points lack."""
-    cells = [_cell(cell, results.get(cell["id"], cell)) for cell in summary.get("cells", [])]
+    decision = summary.get("decision")
+    objective = decision["objective"] if decision else None
+    wanted = {str(objective["metric"]): float(decision["percentile"])} if decision and objective else {}
+    cells = [_cell(cell, results.get(cell["id"], cell), wanted) for cell in summary.get("cells", [])]
     return {
         "schema": SCHEMA,
         "run": summary["run"],
@@ -29,7 +36,8 @@ def values_of(summary: SummaryDocument, results: Mapping[str, ResultDocument] = 
     }
 
 
-def _cell(cell: ResultDocument, result: ResultDocument) -> JudgedCell:
+def _cell(cell: ResultDocument, result: ResultDocument, wanted: Mapping[str, float]) -> JudgedCell:
+    """Return a cell; `wanted` has the share of samples, in percent, that the objective asks of its metric."""
     shared, is_measured = is_shared(cell["storage"]), cell["state"] == "measured"
     measured = (cell["points"] or []) if is_measured else []
     samples = {point["id"]: point.get("samples") for point in result["points"] or []}
@@ -57,6 +65,7 @@ def _cell(cell: ResultDocument, result: ResultDocument) -> JudgedCell:
             "higher_is_better": figures["higher_is_better"],
             "p50": figures.get("p50"),
             "n": figures.get("n"),
+            "level": _level(wanted.get(metric, TAIL), figures),
             "interval": (figures.get("intervals") or {}).get("p50"),
             "median_uncertainty": figures.get("median_uncertainty"),
             "values": tables[point["id"]].rows(instances, repetitions) if point["id"] in tables else None,
@@ -80,3 +89,7 @@ def _cell(cell: ResultDocument, result: ResultDocument) -> JudgedCell:
         "repetitions": repetitions,
         "points": points,
     }
+
+
+def _level(percent: float, metric: MetricResult) -> float:
+    return 100 - percent if metric["higher_is_better"] else percent

@@ -11,13 +11,14 @@ TONES: Mapping[str, Tone] = {"slower": "bad", "faster": "good", "cannot tell": "
 COLUMNS = (
     *map(TableColumn, ("Storage", "Fleet", "Point")),
     TableColumn("Metric", is_detail=True),
-    *figures("Base P50", "Run P50", "Change"),
+    *figures("Base", "Run", "Change"),
     TableColumn("What it means"),
 )
 # A change that differs by more from that of the medians beside it is explained.
 MAX_APART = 0.005
 OF_MEANS = (
-    "Change: of geometric means (3 to 5 instances) or over launches, as its test; that of the medians may differ."
+    "Change: as its test, of geometric means (3 to 5 instances), over launches or from the median of five earlier "
+    "runs; that of the two figures may differ."
 )
 
 
@@ -29,8 +30,8 @@ def compared_table(pairs: Iterable[ComparedPair]) -> Table:
 
 
 def _is_of_means(pair: ComparedPair) -> bool:
-    """Whether a change does not follow from the two medians beside it."""
-    base, run = (pair[side]["p50"] if pair[side] else None for side in ("base", "run"))
+    """Whether a change does not follow from the two figures beside it."""
+    base, run = (pair[side]["figure"] if pair[side] else None for side in ("base", "run"))
     return bool(base and run and pair["ratio"] and abs(pair["ratio"] / (run / base) - 1) > MAX_APART)
 
 
@@ -38,17 +39,19 @@ def _contents(pair: ComparedPair) -> tuple[object, ...]:
     return (
         pair["storage"],
         pair["fleet"],
-        f"{pair['workload']}, {pair['point']}",
+        ", ".join(
+            [pair["workload"], pair["point"], *([pair["percentile"].upper()] if pair["percentile"] != "p50" else [])]
+        ),
         metric_title(pair["metric"], pair["workload"]),
-        _median(pair["base"], pair["unit"]),
-        _median(pair["run"], pair["unit"]),
+        _figure(pair["base"], pair["unit"]),
+        _figure(pair["run"], pair["unit"]),
         _change(pair["ratio"]),
         TableCell(pair["words"], tone=TONES.get(pair["verdict"], "")),
     )
 
 
-def _median(side: ComparedSide | None, unit: str) -> TableCell:
-    return TableCell(quantity(side["p50"], unit), side["p50"]) if side else TableCell(ABSENT)
+def _figure(side: ComparedSide | None, unit: str) -> TableCell:
+    return TableCell(quantity(side["figure"], unit), side["figure"]) if side else TableCell(ABSENT)
 
 
 def _change(ratio: float | None) -> TableCell:

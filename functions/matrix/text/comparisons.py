@@ -81,9 +81,9 @@ def describe_point(point: ComparedPoint) -> str:
     """Write one change with its interval."""
     interval = ", no interval" if point["low"] is None else f", 95 % {point['low']:.3f} – {point['high']:.3f}"
     where = f"{point['storage']}, {point['fleet']}, {point['workload']}: {point['point']}"
+    metric = point["metric"] if point["percentile"] == "p50" else f"{point['percentile'].upper()} of {point['metric']}"
     return (
-        f"{where}: {point['metric']} {100 * point['change']:+.1f} %, {point['verdict']}"
-        f" (ratio {point['ratio']:.3f}{interval})"
+        f"{where}: {metric} {100 * point['change']:+.1f} %, {point['verdict']} (ratio {point['ratio']:.3f}{interval})"
     )
 
 

@@ -51,6 +51,8 @@ class ComparedPoint(TypedDict):
     workload: str
     point: str
     metric: str
+    percentile: str
+    """p50, or the slow percentile, such as p90, where only that became slower."""
     verdict: Literal["slower", "faster"]
     change: float
     """By how much the figure moved, as a share of the base: 0.5 is 50 % more."""
@@ -113,7 +115,8 @@ class ComparedSide(TypedDict):
     """A point in one of the two runs."""
 
     cell: str
-    p50: float | None
+    figure: float | None
+    """At the percentile that is compared."""
     n: int | None
     """How many samples have the metric; None where a source does not tell."""
 
@@ -128,10 +131,12 @@ class ComparedPair(TypedDict):
     metric: str
     unit: str
     higher_is_better: bool
+    percentile: str
+    """p50; or the slow percentile, such as p90, where only that became slower, or where nobody can tell it."""
     base: ComparedSide
     run: ComparedSide
     ratio: float | None
-    """Of the medians, run over base; None where there is no ratio of 0."""
+    """Of the figures, run over base; None where there is no ratio of 0."""
     interval: Interval | None
     """Of the ratio, at 95 %."""
     p_lower: float | None

@@ -21,6 +21,8 @@ class JudgedPoint(TypedDict):
     """How many samples have the metric; None where a source does not tell."""
     interval: Interval | None
     """Of the median."""
+    level: float
+    """The percentile that is compared beside the median: the objective's, else 90, of rates 10."""
     median_uncertainty: MedianUncertainty | None
     """None where there is none."""
     values: list[list[float | None]] | None
