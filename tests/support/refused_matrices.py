@@ -1072,6 +1072,12 @@ NEAR_LIMITS = [
     row("storage[0].volumeType", "storage-has-no-burst", storage=GP2, workload=_DIRECT | {"rw": "randwrite"}),
     row("storage[0].throughputMode", "storage-has-no-burst", storage=EFS | {"throughputMode": "bursting"}, workload=DD),
     row(
+        "storage[0].iops",
+        "paid-iops-are-used",
+        storage=EBS | {"iops": 16_000},
+        workload=_DIRECT | {"rw": "randread", "bs": "4k", "iodepth": 1},
+    ),
+    row(
         "workload[0]",
         "random-requests-are-large-on-hdd",
         storage={"type": "ebs", "volumeType": "st1", "sizeGiB": 500},

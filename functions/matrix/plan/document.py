@@ -25,7 +25,7 @@ WITHOUT_VERDICT = frozenset({
 # What costs more than it need, or more than the plan knows.
 OF_MONEY = frozenset({
     "bytes-are-bounded", "processors-have-credits", "much-is-laid-out", "small-reads-of-objects-are-requests",
-    "random-requests-are-large-on-hdd", "iops-are-offered", "the-volume-uses-all-pairs",
+    "random-requests-are-large-on-hdd", "paid-iops-are-used", "iops-are-offered", "the-volume-uses-all-pairs",
     "several-file-systems-are-used-alike",
 })  # fmt: skip
 

@@ -139,6 +139,39 @@ def random_requests_are_large_on_hdd(planned: Sequence[PlannedRates]) -> Problem
             break
 
 
+def paid_iops_are_used(planned: Sequence[PlannedRates]) -> Problems:
+    """Yield a warning for each storage of whose paid IOPS its cells keep too few operations in flight to use half."""
+    most: dict[str, tuple[float, PlannedRates]] = {}
+    for each in planned:
+        cell, path = each.cell, each.cell.storage_path
+        if cell.storage.paid_iops:
+            per_s = max(_most_per_s(cell, point["params"]) for point in each.points)
+            most[path] = max(most.get(path, (0.0, each)), (per_s, each), key=lambda pair: pair[0])
+    for path, (per_s, each) in most.items():
+        storage, iops = each.cell.storage, each.cell.storage.paid_iops
+        if per_s < iops / 2:
+            rule = (
+                f"{each.cell.storage_name} has {iops:,} IOPS that are paid for; with so few operations in flight, each"
+                f" of a typical latency, {each.cell.workload.slug} makes about {number(per_s)} a second"
+            )
+            fix = "raise iodepth (libaio, direct 1), numjobs or threads, or pay for fewer if your job waits like this"
+            yield Problem(f"{path}.iops", storage.document.get("iops"), rule, fix, is_warning=True)
+
+
+def _most_per_s(cell: Combination, params: Mapping[str, Any]) -> float:
+    """Return how many operations a second a fleet can make at the storage's typical latency; infinite if not known."""
+    times, sharing = cell.storage.block_times, Clients(cell.fleet.count).sharing(cell.storage)
+    if times is None or "beside" in params:
+        return math.inf
+    if "options" not in params:
+        return params["threads"] * sharing / times.read_s if "request_bytes" in params else math.inf
+    job = FioJob(params["options"])
+    if job.is_merged or (job.writes and not job.is_synced):
+        return math.inf
+    latency_s = min(times.read_s if job.reads else math.inf, times.write_s if job.writes else math.inf)
+    return job.jobs * job.depth * sharing / latency_s
+
+
 def _random_block(params: Mapping[str, Any]) -> float | None:
     """Return the mean size of a point's random requests past the page cache; None if it has none."""
     if "options" in params:
@@ -147,4 +180,10 @@ def _random_block(params: Mapping[str, Any]) -> float | None:
     return float(params["request_bytes"]) if params.get("access") == "random" else None
 
 
-RULES = (network_is_sustained, storage_has_no_burst, one_client_is_enough, random_requests_are_large_on_hdd)
+RULES = (
+    network_is_sustained,
+    storage_has_no_burst,
+    one_client_is_enough,
+    random_requests_are_large_on_hdd,
+    paid_iops_are_used,
+)

@@ -299,6 +299,11 @@ class Storage(InputModel):
         return 0.0
 
     @property
+    def paid_iops(self) -> int:
+        """IOPS that are paid for, with those that come with it. 0: it has only these, or no such price."""
+        return 0
+
+    @property
     def merges_sequential(self) -> bool:
         """Whether its operations are those of its largest block, to which AWS merges sequential requests only."""
         return False

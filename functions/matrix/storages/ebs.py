@@ -278,6 +278,11 @@ class EbsStorage(Storage):
         return "volumeId" in document
 
     @property
+    def paid_iops(self) -> int:
+        is_paid = not self.volume_id and any("iops" in name for name, _ in self._provisioned())
+        return self.effective_iops if is_paid else 0
+
+    @property
     def merges_sequential(self) -> bool:
         return self.volume_type in HDD
 

@@ -177,6 +177,11 @@ class FsxOntapStorage(Storage):
         return max(1.0, self._pairs_used * self.throughput_mbps_per_ha_pair * 1e6)
 
     @property
+    def paid_iops(self) -> int:
+        is_paid = not self.file_system_id and (self.iops or 0) > IOPS_PER_GIB * self.storage_capacity_gib
+        return self.effective_iops if is_paid else 0
+
+    @property
     def effective_iops(self) -> int:
         """SSD IOPS of the HA pairs that store the volume, or those that their servers reach, if these are fewer.
 

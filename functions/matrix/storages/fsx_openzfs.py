@@ -196,6 +196,13 @@ class FsxOpenZfsStorage(Storage):
         return self.file_systems or 1
 
     @property
+    def paid_iops(self) -> int:
+        is_paid = not self.file_system_id and (self.iops or 0) > limits.FSX_IOPS_PER_GIB.value * (
+            self.storage_capacity_gib or 0
+        )
+        return self.effective_iops if is_paid else 0
+
+    @property
     def effective_iops(self) -> int:
         """Disk IOPS that it always has: those of its disks or, if these are fewer, of its file server."""
         return self._served_iops[0] * self.how_many

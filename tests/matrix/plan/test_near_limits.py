@@ -102,6 +102,28 @@ def test_credits_of_a_storage_are_warned_of_where_the_plan_uses_them(storage, wo
 
 
 @pytest.mark.parametrize(
+    ("storage", "workload", "is_near"),
+    [
+        # One in flight of 1 ms makes 1,000 a second; 8 make half of 16,000.
+        (EBS | {"iops": 16_000}, SMALL | {"iodepth": 1}, True),
+        (EBS | {"iops": 16_000}, SMALL | {"iodepth": 7}, True),
+        (EBS | {"iops": 16_000}, SMALL | {"iodepth": 8}, False),
+        (EBS | {"iops": 16_000}, SMALL | {"iodepth": 2, "numjobs": 4}, False),
+        (EBS | {"iops": 16_000}, SMALL | {"ioengine": "psync", "iodepth": 32}, True),
+        (EBS | {"iops": 16_000}, READ | {"access": "random", "threads": 1}, True),
+        # What is included, of buffered writes, and of work whose operations nobody knows.
+        (EBS, SMALL | {"iodepth": 1}, False),
+        (EBS | {"iops": 16_000}, SMALL | {"iodepth": 1, "direct": 0, "ioengine": "psync"}, False),
+        (EBS | {"iops": 16_000}, COMMAND, False),
+        (FSX | {"iops": 20_000}, SMALL | {"iodepth": 1}, True),
+        (FSX | {"iops": None}, SMALL | {"iodepth": 1}, False),
+    ],
+)
+def test_iops_that_are_paid_for_and_not_asked_for_are_told_before_money_is_spent(storage, workload, is_near):
+    assert ("paid-iops-are-used" in found(storage, workload, "m6i.4xlarge")) == is_near
+
+
+@pytest.mark.parametrize(
     ("workload", "is_near"),
     [
         (SMALL | {"rw": "randread", "bs": "16k"}, True),
