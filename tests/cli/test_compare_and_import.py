@@ -230,7 +230,7 @@ def test_a_job_with_an_error_is_marked_in_every_form_and_its_file_named(matrix, 
     failed = {**FIO, "jobs": [{**FIO["jobs"][0], "error": 5}]}
     (tmp_path / "a.json").write_text(json.dumps(failed))
 
-    for words, mark in ((("--format", "csv"), ",5,error 5"), (("--json",), '"error": 5'), ((), "error 5")):
+    for words, mark in ((("--format", "csv"), ',5,"error 5; '), (("--json",), '"error": 5'), ((), "error 5")):
         seen = matrix("import", "a.json", *words)
         assert mark in seen.stdout
         assert seen.exit_code == 2
