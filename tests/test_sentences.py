@@ -297,6 +297,7 @@ RUNS: dict[str, tuple[dict[str, dict[int, float]], Example]] = {
     "not measured everywhere": (MISSING, {}),
     "objective met": ({"ebs": {4: 3000.0}, "efs": {4: 3800.0}}, {"objective": AT_MOST, "repetitions": 1}),
     "objective met for sure": ({"ebs": {50: 3000.0}, "efs": {50: 3800.0}}, {"objective": AT_MOST}),
+    "objective met by two": ({"ebs": {50: 3000.0}, "efs": {50: 2490.0}}, {"objective": AT_MOST, "straggler": 1.3}),
     "objective missed": ({"ebs": {50: 5000.0}, "efs": {50: 8000.0}}, {"objective": AT_MOST}),
     "objective at several sizes": (SPLIT, {"objective": AT_MOST}),
     "local": ({"ebs": {50: 3000.0}, "efs": {50: 3800.0}}, {"environment": "local"}),

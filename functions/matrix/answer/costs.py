@@ -66,6 +66,8 @@ class PointCost:
     usd_billed: float | None = None
     billed_basis: str | None = None
     filling: documents.Filling | None = None  # cost of filling the cache, not included in `usd`
+    low_usd: float | None = None  # ends of its 95 % interval, if it is known
+    high_usd: float | None = None
     by_use: Cost = NO_COST  # part of `usd` for bytes, requests and traffic between zones, and not for hours
 
     def to_document(self) -> documents.PointCost:
@@ -78,6 +80,8 @@ class PointCost:
             "usd_billed": self.usd_billed,
             "billed_basis": self.billed_basis,
         }
+        if self.low_usd is not None and self.high_usd is not None:
+            document["low_usd"], document["high_usd"] = self.low_usd, self.high_usd
         if self.is_assumed:
             document["is_assumed"] = True
         if self.is_of_median:

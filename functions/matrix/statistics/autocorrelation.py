@@ -30,6 +30,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 MIN_IN_A_ROW = 8
+# Of a standard normal.
+UPPER_QUARTILE = 0.674
 # Beyond it, the results depend on the last digit of rho.
 MOST = 0.95
 STEPS = 96
@@ -49,6 +51,18 @@ class Autocorrelation:
     def none(cls, count: int) -> "Autocorrelation":
         """Return that of `count` independent values."""
         return cls(0.0, 1.0, float(count - 1))
+
+    @classmethod
+    def planned(cls, count: int) -> "Autocorrelation":
+        """Return what three of four series of `count` independent values do not exceed: of ten, a factor of 1.5.
+
+        For plans, as chance alone makes most intervals of eight and more repetitions wider. The coefficient has a
+        standard error of 1 / sqrt(count).
+        """
+        if count < MIN_IN_A_ROW:
+            return cls.none(count)
+        lag1 = UPPER_QUARTILE / math.sqrt(count)
+        return cls(lag1, (1 + lag1) / (1 - lag1), float(count - 1))
 
 
 def measured(series: Floats) -> Autocorrelation | None:

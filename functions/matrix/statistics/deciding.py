@@ -18,11 +18,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from matrix.statistics import sample_size
 from matrix.statistics.autocorrelation import Autocorrelation
-from matrix.statistics.differing import SIGNIFICANT, Difference, detectable_distance
+from matrix.statistics.differing import POWER, SIGNIFICANT, Difference
 from matrix.statistics.fleet_values import FleetValues
 from matrix.statistics.intervals import percentile_interval
-from matrix.statistics.resampling import lacks_replication, uncertainties
+from matrix.statistics.resampling import MIN_UNITS, lacks_replication, uncertainties
 from matrix.statistics.spread import carries, complete_rows, deviations, shows_interval
 from matrix.statistics.uncertainty import LAUNCHES, Uncertainty, of_crossed, of_difference, of_successive
 from matrix.terms.findings.replication import NeededReplication
@@ -116,39 +117,71 @@ def _tolerance_limit(values: FleetValues, level: float, *, is_upper: bool) -> fl
 
 
 def needed(
-    sides: Sequence[FleetValues], known: Uncertainty | None, distance: float, *, is_of_slowest: bool = False
+    sides: Sequence[FleetValues], known: Uncertainty | None, distance: float, level: float, *, tail: float | None = None
 ) -> NeededReplication | None:
     """Return the data with which a ratio that stays as it is would be told from the tolerance in 80 % of the runs.
 
-    `known` is the uncertainty of the ratio's logarithm, `distance` that between the logarithms of ratio and tolerance.
-    None if no fleet of reasonable size shows it. More instances make the time of the slowest one no more certain: the
-    more there are, the more often one is a straggler.
+    `known` is the uncertainty of the ratio's logarithm, `distance` that between the logarithms of ratio and tolerance,
+    `level` the percentile that ranks, and `tail` that which ranks larger fleets instead. None if no fleet of reasonable
+    size shows it.
     """
     if known is None or distance <= 0:
         return None
     if any(values.is_relaunched for values in sides):
-        count = min(len(values.launches) for values in sides)
-        for launches in range(count + 1, MAX_LAUNCHES + 1):
-            more = of_successive(known.variance * count / launches, Autocorrelation.none(launches), LAUNCHES)
-            if detectable_distance(more) <= distance:
-                return {"launches": launches}
-        return None
+        return more_launches(min(len(values.launches) for values in sides), known, distance)
     instances, repetitions = (min(values.table.shape[axis] for values in sides) for axis in (0, 1))
-    scale = known.variance / max(_of_size(sides, instances, repetitions).variance, 1e-300)
+    tail_from = MAX_INSTANCES if tail is None else sample_size.needed(tail)
+    parts = [_relative_variances(values) for values in sides]
+
+    def of_size(count: int, times: int) -> Uncertainty:
+        if count < MIN_UNITS:
+            spread = 1.0  # means are compared
+        else:
+            spread = _variance_of_percentile(level if tail is None or count < tail_from else tail)
+        alike = Autocorrelation.none(times) if times == repetitions else Autocorrelation.planned(times)
+        return _of_size(parts, count, times, alike, spread)
+
+    scale = known.variance / max(of_size(instances, repetitions).variance, 1e-300)
 
     def is_enough(count: int, times: int) -> bool:
-        each = _of_size(sides, count, times)
-        scaled = Uncertainty(each.variance * scale, each.degrees_of_freedom, each.limited_by)
-        return detectable_distance(scaled) <= distance
+        return detected(of_size(count, times), known.degrees_of_freedom) * math.sqrt(scale) <= distance
 
-    most = instances if is_of_slowest else MAX_INSTANCES
+    # Where another percentile begins to rank, a larger fleet shows less than a smaller one.
+    limits = sorted({limit for limit in (MIN_UNITS, tail_from) if instances < limit < MAX_INSTANCES})
+    ranges = list(zip([instances, *limits], [*(limit - 1 for limit in limits), MAX_INSTANCES], strict=True))
     tried = [repetitions, *(times for times in REPETITIONS_TRIED if times > repetitions)]
-    found = [(_least(instances, most, is_enough, times), times) for times in tried if is_enough(most, times)]
+    found = [
+        (_least(low, high, is_enough, times), times)
+        for times in tried
+        for low, high in ranges
+        if is_enough(high, times)
+    ]
     if not found:
         return None
     # An instance costs as much before its first repetition as in some of them.
     count, times = min(found, key=lambda size: size[0] * (size[1] + BEFORE_REPETITIONS))
     return {"instances": count, "repetitions": times}
+
+
+def more_launches(count: int, known: Uncertainty, distance: float) -> NeededReplication | None:
+    """Return how many launches instead of `count` would do; None if too many."""
+    for launches in range(count + 1, MAX_LAUNCHES + 1):
+        more = of_successive(known.variance * count / launches, Autocorrelation.planned(launches), LAUNCHES)
+        if detected(more, known.degrees_of_freedom) <= distance:
+            return {"launches": launches}
+    return None
+
+
+def detected(planned: Uncertainty, degrees_of_freedom: float) -> float:
+    """Return how far from 0 the true value is that a planned test detects with POWER.
+
+    Its variance is itself an estimate with so many degrees of freedom: with 4 of them, of three repetitions, plans that
+    take it as known decide in two of three runs. By noncentral t (Julious & Owen 2006, Pharm. Stat. 5, 29-37).
+    """
+    from scipy import special
+
+    reach = special.stdtrit(planned.degrees_of_freedom, 1 - SIGNIFICANT / 2)
+    return float(special.nctdtrit(degrees_of_freedom, reach, POWER)) * math.sqrt(planned.variance)
 
 
 def _least(low: int, high: int, is_enough: Callable[[int, int], bool], times: int) -> int:
@@ -158,19 +191,35 @@ def _least(low: int, high: int, is_enough: Callable[[int, int], bool], times: in
     return low
 
 
-def _of_size(sides: Iterable[FleetValues], instances: int, repetitions: int) -> Uncertainty:
-    """Return the uncertainty of the ratio of two means with so many instances and repetitions."""
+def _variance_of_percentile(level: float) -> float:
+    """Return the variance of a percentile over that of the mean, of normal values: 1.57 of the median, 2.9 of P90."""
+    from scipy import special
+
+    share = level / 100
+    density = math.exp(-(special.ndtri(share) ** 2) / 2) / math.sqrt(2 * math.pi)
+    return float(share * (1 - share) / density**2)
+
+
+def _relative_variances(values: FleetValues) -> tuple[float, ...]:
+    """Return the variance of instances, of repetitions and the residual one, over the square of the median."""
+    middle = float(np.median(values.pooled))
+    return tuple((float(deviation or 0.0) / middle) ** 2 for deviation in deviations(values).values())
+
+
+def _of_size(
+    parts: Iterable[tuple[float, ...]], instances: int, repetitions: int, alike: Autocorrelation, spread: float
+) -> Uncertainty:
+    """Return the uncertainty of the ratio of two figures with so many instances and repetitions, which are `alike`.
+
+    `spread` is the variance of such a figure over that of a mean. What a repetition shares moves both as much.
+    """
     each = []
-    for values in sides:
-        middle = float(np.median(values.pooled))
-        of_instances, of_repetitions, residual = (
-            (float(deviation or 0.0) / middle) ** 2 for deviation in deviations(values).values()
-        )
-        residual /= instances * repetitions
+    for of_instances, of_repetitions, of_rest in parts:
+        residual = spread * of_rest / (instances * repetitions)
         each.append(
             of_crossed(
-                of_instances / instances + residual, of_repetitions / repetitions + residual, residual,
-                instances=instances, alike=Autocorrelation.none(repetitions),
+                spread * of_instances / instances + residual, of_repetitions / repetitions + residual, residual,
+                instances=instances, alike=alike,
             )
         )  # fmt: skip
     return of_difference(*each)

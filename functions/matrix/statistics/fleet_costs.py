@@ -15,12 +15,16 @@ from functools import cached_property
 
 import numpy as np
 
-from matrix.statistics.autocorrelation import assumed
+from matrix.statistics.autocorrelation import Autocorrelation, assumed
+from matrix.statistics.deciding import REPETITIONS_TRIED, detected, more_launches
 from matrix.statistics.fleet_values import FleetValues, Floats
-from matrix.statistics.resampling import DRAWS, MAX_AT_ONCE, Counts, drawn_counts, lacks_replication
+from matrix.statistics.resampling import DRAWS, Counts, drawn_counts, lacks_replication
 from matrix.statistics.uncertainty import INSTANCES, LAUNCHES, REPETITIONS, Uncertainty, of_crossed, of_successive
 from matrix.terms.documents import summary as documents
-from matrix.terms.findings.replication import MIN_LAUNCHES
+from matrix.terms.findings.replication import MIN_LAUNCHES, NeededReplication
+
+# Instances of a repetition that may be the slowest of a draw.
+SLOWEST = 32
 
 
 @dataclass(frozen=True)
@@ -37,12 +41,12 @@ class FleetTime:
 
     @cached_property
     def uncertainty(self) -> Uncertainty | None:
-        """That of the logarithm of the time for a piece of work; None if it was not replicated.
-
-        Of several launches it is known of pairs only (`cost_ratio`).
-        """
-        if self.seconds.is_relaunched or lacks_replication(self.seconds):
+        """That of the logarithm of the time for a piece of work; None if it was not replicated."""
+        if lacks_replication(self.seconds):
             return None
+        if self.seconds.is_relaunched:
+            times = np.array(list(self.by_launch().values()))
+            return of_successive(float(times.var(ddof=1)) / len(times), assumed(times), LAUNCHES)
         count, repetitions = self.seconds.table.shape
         of_instances = drawn_counts(INSTANCES, count)
         of_repetitions = drawn_counts(REPETITIONS, repetitions)
@@ -58,6 +62,17 @@ class FleetTime:
             instances=count,
             alike=assumed(slowest),
         )
+
+    def with_repetitions(self, repetitions: int) -> Uncertainty | None:
+        """Return the uncertainty with more repetitions of as many instances; as it is where one of them is slow.
+
+        More instances would not lower it: the more there are, the more often one is a straggler.
+        """
+        known = self.uncertainty
+        if known is None or known.limited_by == INSTANCES:
+            return known
+        share = len(self.seconds.repetitions) / repetitions
+        return of_successive(known.variance * share, Autocorrelation.planned(repetitions), REPETITIONS)
 
     def by_launch(self) -> dict[int, float]:
         """Return the logarithm of the time for a piece of work in each launch."""
@@ -104,19 +119,42 @@ def cost_ratio(one: FleetTime, other: FleetTime, ratio: float, *, by_hour: tuple
 
     `by_hour` are the shares of each cost that grow with time, as hours do and charges by the byte do not.
     """
-    spread = _of_launches(one, other) if one.seconds.is_relaunched else _of_both(one, other, by_hour)
+    spread = (
+        _of_launches(one, other) if one.seconds.is_relaunched else _larger(one.uncertainty, other.uncertainty, by_hour)
+    )
     if spread is None:
         return None
     half = min(spread.half_width(), 300.0) if spread.variance > 0 else 0.0
     return CostRatio(ratio, ratio * math.exp(-half), ratio * math.exp(half), spread)
 
 
-def _of_both(one: FleetTime, other: FleetTime, by_hour: tuple[float, float]) -> Uncertainty | None:
-    if one.uncertainty is None or other.uncertainty is None:
+def needed_to_tell(
+    one: FleetTime, other: FleetTime, cost: CostRatio, *, by_hour: tuple[float, float]
+) -> NeededReplication | None:
+    """Return the data with which a ratio of costs that stays as it is would be told from 1 in 80 % of the runs.
+
+    None if no reasonable number of repetitions, or launches, shows it.
+    """
+    known, distance = cost.uncertainty, abs(math.log(cost.ratio))
+    if known is None or not distance:
+        return None
+    if one.seconds.is_relaunched:
+        return more_launches(min(len(each.seconds.launches) for each in (one, other)), known, distance)
+    count, repetitions = (min(each.seconds.table.shape[axis] for each in (one, other)) for axis in (0, 1))
+    for more in (each for each in REPETITIONS_TRIED if each > repetitions):
+        planned = _larger(one.with_repetitions(more), other.with_repetitions(more), by_hour)
+        if planned and detected(planned, known.degrees_of_freedom) <= distance:
+            return {"instances": count, "repetitions": more}
+    return None
+
+
+def _larger(one: Uncertainty | None, other: Uncertainty | None, by_hour: tuple[float, float]) -> Uncertainty | None:
+    """Return the uncertainty of the ratio if both sides have the larger of both variances."""
+    if one is None or other is None:
         return None
     sides = [
         Uncertainty(each.variance * share**2, each.degrees_of_freedom, each.limited_by)
-        for each, share in zip((one.uncertainty, other.uncertainty), by_hour, strict=True)
+        for each, share in zip((one, other), by_hour, strict=True)
     ]
     larger = max(sides, key=lambda each: each.variance)
     return Uncertainty(2 * larger.variance, larger.degrees_of_freedom, larger.limited_by)
@@ -134,10 +172,8 @@ def _of_launches(one: FleetTime, other: FleetTime) -> Uncertainty | None:
 def _slowest(seconds: Floats, of_instances: Counts) -> Floats:
     """Return the time of the slowest drawn instance: repetitions x draws."""
     slowest = np.empty((seconds.shape[1], DRAWS))
-    batch = max(1, MAX_AT_ONCE // len(seconds))
-    for first in range(0, DRAWS, batch):
-        draws = slice(first, first + batch)
-        is_drawn = of_instances[:, draws] > 0
-        for repetition, column in enumerate(seconds.T):
-            slowest[repetition, draws] = (column[:, None] * is_drawn).max(axis=0)
+    for repetition, column in enumerate(seconds.T):
+        # One of the SLOWEST is in each draw but one of e^SLOWEST.
+        last = np.argsort(column)[: -SLOWEST - 1 : -1]
+        slowest[repetition] = (column[last, None] * (of_instances[last] > 0)).max(axis=0)
     return slowest

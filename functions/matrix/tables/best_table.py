@@ -34,7 +34,8 @@ def best_table(
     shared, own = shared_and_own_parts(questions)
     some = f" ({len(questions)} of {of})" if of and len(questions) < of else ""
     if decision["objective"]:
-        best_words = "Cheapest that meets it"
+        is_open = all(question.get("state") in ("open", "not-tested") for question in questions)
+        best_words = "Cheapest by figures" if is_open else "Cheapest that meets it"
     elif all(len(judged(question)) < 2 for question in questions):  # noqa: PLR2004
         best_words = "Only one measured"
     elif all(question.get("state") in ("open", "not-tested", "nothing") for question in questions):

@@ -90,6 +90,13 @@ def _cost_cell(cost: PointCost | None, *, times: int | None) -> TableCell:
         filling = cost.get("filling")
         if not filling:
             return TableCell(ABSENT)
-        cost = {**cost, "usd": cost["usd"] + filling["usd"] / (filling["builds"] * times)}
+        cost = _raised(cost, filling["usd"] / (filling["builds"] * times))
         assumed = " assumed" if filling.get("is_assumed") else ""
     return TableCell(f"{describe_bounded_cost(cost).replace('$', '')}{assumed}", cost["usd"])
+
+
+def _raised(cost: PointCost, by_usd: float) -> PointCost:
+    raised: PointCost = {**cost, "usd": cost["usd"] + by_usd}
+    if "low_usd" in cost and "high_usd" in cost:
+        raised["low_usd"], raised["high_usd"] = cost["low_usd"] + by_usd, cost["high_usd"] + by_usd
+    return raised

@@ -115,13 +115,23 @@ def sample_count(metric: MetricResult) -> str:
     return f"{ABSENT if n is None else n}/{ABSENT if expected is None else expected}"
 
 
+# Costs whose interval is wider than this factor from end to end are written as a range.
+WIDE_COST = 1.2
 ASSUMED_BYTES = "the bytes moved are assumed, not counted"
 
 
 def describe_cost(cost: PointCost) -> str:
-    """Write a cost as its document has it: `$1.58`; `about $0.0083` if it depends on an assumption."""
-    usd = cost["usd"]
-    return f"about ${float(f'{usd:.2g}'):,.15g}" if cost.get("is_assumed") else money(usd)
+    """Write a cost: `$1.58`; `$0.36 to $0.55` if its interval is wide; `about …` if it depends on an assumption."""
+    low, high = cost.get("low_usd"), cost.get("high_usd")
+    ends = [low, high] if low is not None and high is not None and high > WIDE_COST * low else [cost["usd"]]
+    if cost.get("is_assumed"):
+        return f"about {' to '.join(map(_in_two_digits, ends))}"
+    return " to ".join(map(money, ends))
+
+
+def _in_two_digits(usd: float) -> str:
+    rounded = float(f"{usd:.2g}")
+    return f"${rounded:,.15g}"
 
 
 def describe_bounded_cost(cost: PointCost) -> str:

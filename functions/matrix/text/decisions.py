@@ -17,6 +17,8 @@ from matrix.text.rankings import describe_level
 
 NEAR = f"{100 * BEST_VALUE_WITHIN:.0f} %"
 MAX_NAMED = 3
+# The most that advice considers.
+MOST_REPETITIONS = 100
 # Costs that differ by less are not worth a word.
 DEARER = 1.01
 NOT_FOR_SALE = {
@@ -64,7 +66,7 @@ def describe_open_question(question: Question, name: Callable[[Candidate], str])
     if best and cost:
         yield (
             f"{name(rival)} costs {factor(cost['low'])} to {times(cost['high'])} as much as {name(best)} (95 % "
-            f"interval): which of them is cheaper is open, {_advice_of_cost(cost, question)}"
+            f"interval): which of them is cheaper is open, {_advice_of_cost(cost, question, [best, rival], name)}"
         )
     elif isinstance(difference, TooFew):
         names = listed([name(fastest), name(rival)])
@@ -79,10 +81,22 @@ def describe_open_question(question: Question, name: Callable[[Candidate], str])
         )
 
 
-def _advice_of_cost(cost: CostRatio, question: Question) -> str:
+def _advice_of_cost(
+    cost: CostRatio, question: Question, both: Sequence[Candidate], name: Callable[[Candidate], str]
+) -> str:
+    """Write what makes costs uncertain, and what would decide."""
     if cost["low"] > 1 - BEST_VALUE_WITHIN and cost["high"] < 1 + BEST_VALUE_WITHIN:
         return f"but by less than {NEAR}: take either"
-    return describe_needed(question.get("needed"))
+    slow = [(each, risk) for each in both for risk in each["risks"] if risk["code"] == "slow-tail"]
+    needed = question.get("needed")
+    advice = describe_needed(needed) if needed else f"{MOST_REPETITIONS} repetitions would not show it: take either"
+    if not slow:
+        return advice
+    counts = listed(f"{risk['slow']} of {risk['values']} samples of {name(each)}" for each, risk in slow)
+    longest = times(max(risk["slowest"] for _, risk in slow))
+    return (
+        f"a fleet is paid for until its slowest instance is done, and {counts} took up to {longest} as long; {advice}"
+    )
 
 
 def not_comparable(questions: Sequence[Question], name: Callable[[Candidate], str] = _whole) -> str:
@@ -138,6 +152,9 @@ def _of_objective(question: Question, decision: Decision) -> list[str]:
     else:
         verb = "Take" if decision["is_recommendation"] else "First here is"
         parts = [f"{verb} {chosen['storage']}{alone}: {figure}"]
+    if question.get("state") in ("open", "not-tested"):
+        parts = [f"{chosen['storage']} is the cheapest by figures alone that is shown to reach {limit}: {figure}"]
+        parts += describe_open_question(question, _whole)
     if chosen["risks"]:
         parts.append(f"Caution: {'; '.join(map(Risk.describe, chosen['risks']))}")
     meeting = [each for each in ranked if each["verdict"]["code"] in ("meets", "meets-by-value")]

@@ -14,7 +14,8 @@ GLOSSARY = {
     "P50, P90": "half of the samples are at most P50, 90 % at most P90. P90 of durations and P10 of rates rank "
     "storages: 90 % of the samples are at least that good.",
     "95 % interval": "repeated runs would give an interval that holds the true value in 95 % of the cases.",
-    "open": "the figures leave open whether the storage is within 5 % of the fastest, so none is recommended.",
+    "open": "the figures leave open whether the storage is within 5 % of the fastest, or cheaper than another one, so "
+    "none is recommended.",
     "independent values": "samples that do not move together. Where all instances are slow or fast together, the "
     "samples of one repetition count as one value, so more repetitions or launches help and more instances do not.",
     "not replicated": "too few to test: fewer than three instances, or fewer than three repetitions. With several "

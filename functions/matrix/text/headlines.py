@@ -95,6 +95,8 @@ def _of_several(compared: list[Question], decision: Decision, name: Name) -> str
             sentences.append(f"No storage reaches the objective{_at(some, questions, of_none=True)}")
         elif some and state == "expected":
             sentences.append(_expected(some, questions, name))
+        elif some and state == "open" and decision["objective"]:
+            sentences.append(f"Which of those that meet the objective is cheapest is open{_at(some, questions)}")
         elif some and state == "open":
             sentences.append(f"No winner is shown{_at(some, questions, of_none=True)}")
         elif some:
@@ -233,7 +235,11 @@ def _of_objective(question: Question, decision: Decision, where: str, name: Name
     if question.get("state") == "by-value":
         figure = f"{name(best)}, {_figure(question, decision, best)}"
         return f"No storage is shown to reach {limit} {where}; the {first} whose value reaches it is {figure}"
-    return f"{name(best)} {where}: {_figure(question, decision, best)}, the {first} with {limit}"
+    if question.get("state") == "open":
+        leaders = listed(_with_figure(question, each, name, by_cost=True) for each in (best, _rival(question)))
+        return f"{leaders} both keep {limit} {where}, and cannot be told apart by their costs"
+    alone = " by figures alone" if question.get("state") == "not-tested" else ""
+    return f"{name(best)} {where}: {_figure(question, decision, best)}, the {first}{alone} with {limit}"
 
 
 def _where(question: Question, decision: Decision) -> str:

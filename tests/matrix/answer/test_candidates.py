@@ -1,5 +1,6 @@
 """Which candidate of a question is first, cheapest, good enough and undominated: small sets, worked out by hand."""
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -149,8 +150,8 @@ def test_the_cheapest_that_is_shown_to_meet_the_limit_is_taken_with_its_margin_a
         candidate("slow", 110.0, 0.1),
         candidate("by value", 95.0, 0.5, bound=101.0),
         candidate("nobody knows", 95.0, 0.6),
-        candidate("taken", 90.0, 1.0, bound=100.0),
-        candidate("dear", 50.0, 1.5, bound=60.0),
+        candidate("taken", 90.0, 1.0, low=88.0, high=92.0, bound=100.0),
+        candidate("dear", 50.0, 1.5, low=49.0, high=51.0, bound=60.0),
         candidate("unknown", 60.0, 0.5, missing="bytes", bound=70.0),
     )
 
@@ -172,6 +173,10 @@ def test_the_cheapest_that_is_shown_to_meet_the_limit_is_taken_with_its_margin_a
         ([("a", 110.0, 0.1, None)], 100.0, ("missed", None, None, None)),
         ([("a", 95.0, 0.5, 101.0)], 100.0, ("by-value", "a", None, None)),
         ([("a", 95.0, 0.5, 99.0), ("b", 50.0, 0.9, 60.0)], 100.0, ("shown", "a", "a", None)),
+        # Which of two that meet it is cheaper is not shown, and one that is not shown to meet it changes nothing.
+        ([("a", 95.0, 0.5, 99.0), ("b", 50.0, 0.504, 60.0)], 100.0, ("open", "a", None, "b")),
+        ([("a", 95.0, 0.5, 99.0), ("b", 50.0, 0.9, 60.0), ("c", 50.0, 0.501, 60.0)], 100.0, ("open", "a", None, "c")),
+        ([("a", 95.0, 0.5, 99.0), ("b", 99.0, 0.5, 101.0)], 100.0, ("shown", "a", "a", None)),
         ([("a", 100.0, 2.0, None), ("b", 100.1, 1.0, None)], None, ("shown", "b", "b", None)),
         ([("a", 100.0, 2.0, None), ("b", 104.9, 1.0, None)], None, ("open", "b", None, "b")),
         # Rates of 0: equal ones are as fast.
@@ -192,6 +197,30 @@ def test_a_document_has_the_state_of_the_question_and_the_cells_that_matter(stor
     assert tuple(document[name] for name in ("state", "best_value", "recommended", "rival")) == expected
 
 
+def test_latencies_bound_no_cost():
+    sides = (candidate(name, 5.0, usd, low=4.9, high=5.1, bound=6.0) for name, usd in (("a", 1.0), ("b", 2.0)))
+    asked = question(*sides)
+    asked.metric = "read_lat_p99_us"
+
+    answered(asked, limit=10.0)
+
+    assert (asked.state, asked.best_value.storage, asked.recommended) == ("not-tested", "a", None)
+
+
+def test_a_cost_has_the_ends_of_its_interval():
+    slow = np.ones((10, 10))
+    slow[0, :2] = 3.0
+    sides = [candidate("even", 100.0), candidate("uneven", 100.0)]
+    for each, table in zip(sides, (np.ones((10, 10)), slow), strict=True):
+        each.values = fleet(100 * table)
+
+    costs = {name: each.cost for name, each in answered(question(*sides)).items()}
+
+    assert (costs["even"].low_usd, costs["even"].high_usd) == pytest.approx((1.0, 1.0))
+    assert costs["uneven"].low_usd < 0.8
+    assert costs["uneven"].high_usd > 1.2
+
+
 def test_an_open_question_needs_the_data_that_tell_the_rival_from_the_edge_that_matters():
     noise = np.exp(0.06 * np.random.default_rng(2).normal(size=(12, 4)))
 
@@ -203,7 +232,7 @@ def test_an_open_question_needs_the_data_that_tell_the_rival_from_the_edge_that_
         asked = question(*sides, why_median=SampleSizeUnknown(level=90))
         answered(asked)
         assert (asked.state, asked.rival.storage) == ("open", "b")
-        return asked.needed["instances"] * asked.needed["repetitions"]
+        return math.prod(asked.needed.values()) if asked.needed else math.inf
 
     # A cheaper one may be less than 5 % slower: the nearer its ratio is to 1.05, the more data it takes.
     assert needed(1.04, 0.5) > 2 * needed(1.01, 0.5)

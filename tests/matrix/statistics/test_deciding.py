@@ -8,6 +8,7 @@ from support.fleet_values import fleet, launched
 
 from matrix.statistics.deciding import Slowdown, bound, needed
 from matrix.statistics.differing import difference
+from matrix.statistics.uncertainty import INSTANCES, Uncertainty
 
 Z90 = 1.2816
 
@@ -63,7 +64,7 @@ def test_the_bounds_of_few_launches_lie_beyond_all_their_values():
     assert high > values.pooled.max()
     # What lies as far apart is decided by one launch more than there are.
     between = difference(values, launched([2 * launch.table for launch in values.launches]))
-    assert needed([values, values], between.uncertainty, 10.0) == {"launches": 4}
+    assert needed([values, values], between.uncertainty, 10.0, 50) == {"launches": 4}
 
 
 def test_a_rate_that_is_half_is_twice_as_slow():
@@ -84,8 +85,8 @@ def test_the_data_that_is_named_decides_in_most_runs():
     two = [drawn(rng, 5, 8, **noise) for _ in range(2)]
     between = difference(*two)
 
-    size = needed(two, between.uncertainty, math.log(1.05))
-    near, far = (needed(two, between.uncertainty, math.log(times)) for times in (1.02, 1.1))
+    size = needed(two, between.uncertainty, math.log(1.05), 50)
+    near, far = (needed(two, between.uncertainty, math.log(times), 50) for times in (1.02, 1.1))
 
     decided = []
     for _ in range(30):
@@ -93,16 +94,28 @@ def test_the_data_that_is_named_decides_in_most_runs():
         decided.append(difference(*more).interval.high < 1.05)
     assert np.mean(decided) >= 0.6
     assert near is None or math.prod(near.values()) > math.prod(size.values()) >= math.prod(far.values())
-    assert needed(two, between.uncertainty, 0.0) is None
+    assert needed(two, between.uncertainty, 0.0, 50) is None
 
 
-def test_a_slowest_instance_is_made_certain_by_repetitions_only():
-    rng = np.random.default_rng(5)
-    two = [drawn(rng, 5, 8, of_instances=0.001, of_repetitions=0.02) for _ in range(2)]
+def test_a_fleet_that_is_ranked_by_its_tail_needs_more_data():
+    rng = np.random.default_rng(6)
+    two = [drawn(rng, 10, 5, of_instances=0.05, of_repetitions=0.001) for _ in range(2)]
+    known, distance = difference(*two).uncertainty, math.log(1.03)
+
+    middle, tail = needed(two, known, distance, 50), needed(two, known, distance, 50, tail=90)
+
+    # From 36 instances on P90 ranks, whose variance is 1.86 times that of the median.
+    assert middle["instances"] > 36
+    assert tail["instances"] / middle["instances"] == pytest.approx(1.86, rel=0.05)
+
+
+def test_a_variance_that_is_hardly_known_takes_more_data():
+    rng = np.random.default_rng(7)
+    two = [drawn(rng, 10, 5, of_instances=0.05, of_repetitions=0.001) for _ in range(2)]
     known = difference(*two).uncertainty
 
-    size = needed(two, known, math.log(1.02), is_of_slowest=True)
+    poor, well = (
+        needed(two, Uncertainty(known.variance, degrees, INSTANCES), math.log(1.04), 50) for degrees in (4.0, 1000.0)
+    )
 
-    assert size["instances"] == 5
-    assert size["repetitions"] > 8
-    assert needed(two, known, math.log(1.0001), is_of_slowest=True) is None
+    assert poor["instances"] > 1.4 * well["instances"]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from support.fleet_values import fleet, launched
 
-from matrix.statistics.fleet_costs import FleetTime, cost_ratio
+from matrix.statistics.fleet_costs import FleetTime, cost_ratio, needed_to_tell
 
 HOURS_ONLY = (1.0, 1.0)
 
@@ -79,6 +79,19 @@ def test_work_done_in_fixed_seconds_costs_less_by_rate():
 
     # A straggler ends with the others: what it did not do is a hundredth of the work.
     assert math.sqrt(FleetTime(minute, 60 * rates).uncertainty.variance) < 0.03
+
+
+def test_a_slowest_instance_is_made_certain_by_repetitions_only():
+    rng = np.random.default_rng(5)
+    dear, cheap = (time_of(seconds_of(rng, 5, 5, stragglers=0.05)) for _ in range(2))
+    found = cost_ratio(dear, cheap, 1.7, by_hour=HOURS_ONLY)
+
+    size = needed_to_tell(dear, cheap, found, by_hour=HOURS_ONLY)
+    too_near = cost_ratio(dear, cheap, 1.0001, by_hour=HOURS_ONLY)
+
+    assert size["instances"] == 5
+    assert size["repetitions"] > 5
+    assert needed_to_tell(dear, cheap, too_near, by_hour=HOURS_ONLY) is None
 
 
 def test_launches_of_one_run_are_pairs():

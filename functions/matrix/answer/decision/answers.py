@@ -48,10 +48,13 @@ def answer(question: Question, wanted: Objective, *, for_sale: bool) -> None:
         candidate.on_front = _is_on_front(candidate, question)
         candidate.verdict = NotRanked() if candidate.lost else NoFigure()
         candidate.risks += _risks(candidate, question)
+    pairs = Pairs(question)
     if wanted.limit is None:
-        _rank(question, for_sale=for_sale)
+        _rank(question, pairs, for_sale=for_sale)
     else:
-        _meet(question, wanted)
+        _meet(question, wanted, pairs, for_sale=for_sale)
+    for candidate in question.judged if for_sale else []:
+        candidate.cost = pairs.bounded_cost(candidate)
     is_fair = wanted.limit is not None or question.is_comparable
     question.recommended = question.best_value if for_sale and is_fair and question.state == "shown" else None
     # An objective judges each storage alone.
@@ -86,19 +89,26 @@ def _is_on_front(candidate: Candidate, question: Question) -> bool:
 # --- with an objective ------------------------------------------------------------------------------------------------
 
 
-def _meet(question: Question, wanted: Objective) -> None:
-    """Choose the cheapest that is shown to meet the objective, else the cheapest whose value does."""
+def _meet(question: Question, wanted: Objective, pairs: Pairs, *, for_sale: bool) -> None:
+    """Choose the cheapest that is shown to meet the objective, else the cheapest whose value does.
+
+    Of several that are shown to meet it, it must be shown to be cheaper than each other one whose cost is known.
+    """
     meeting = question.meeting(wanted)
     shown = [candidate for candidate in meeting if _is_shown(candidate, wanted)]
     question.best_value = next(iter([*shown, *meeting]), None)
     question.state = "shown" if shown else "by-value" if meeting else "missed"
+    priced = [candidate for candidate in shown if candidate.usd is not None] if for_sale else []
+    for rival in priced[1:]:
+        if question.state == "shown" and not _is_dearer(rival, priced[0], pairs):
+            _leave_open(question, _of_cost(priced[0], rival, pairs))
     if question.best_value:
         question.margin = _margin(question.best_value, wanted)
         _set_costs(question, question.best_value.usd)
     for candidate in question.judged:
         kind: type[OfObjective] = Misses
         if candidate in shown:
-            kind = CheapestThatMeets if candidate is shown[0] else Meets
+            kind = CheapestThatMeets if candidate is shown[0] and question.state == "shown" else Meets
         elif candidate in meeting:
             kind = MeetsByValue
         bound = candidate.tail.bound if candidate.tail else None
@@ -120,12 +130,12 @@ def _margin(candidate: Candidate, wanted: Objective) -> float:
 # --- without one ------------------------------------------------------------------------------------------------------
 
 
-def _rank(question: Question, *, for_sale: bool) -> None:
+def _rank(question: Question, pairs: Pairs, *, for_sale: bool) -> None:
     """Compare each storage with the fastest one, and choose the best value.
 
     Only candidates that are `for_sale` can be the cheapest: local speed at AWS's prices is no real cost.
     """
-    ranked, pairs = question.ranked, Pairs(question)
+    ranked = question.ranked
     cheapest = next(iter(question.priced), None) if for_sale else None
     if any(absence["is_expected_ahead"] for absence in question.absences):
         question.state = "expected"
@@ -156,8 +166,7 @@ def _rank(question: Question, *, for_sale: bool) -> None:
         return
     doubt = next(doubt for each, doubt in doubts if each is question.best_value)
     assert doubt is not None  # noqa: S101 - no candidate is free of doubt
-    question.state = "open" if doubt.is_tested else "not-tested"
-    question.rival, question.rival_cost, question.needed = doubt.rival, doubt.cost, doubt.needed
+    _leave_open(question, doubt)
 
 
 def _is_near(candidate: Candidate, fastest: Candidate, question: Question) -> bool:
@@ -173,6 +182,11 @@ class _Doubt(NamedTuple):
     needed: NeededReplication | None = None
 
 
+def _leave_open(question: Question, doubt: _Doubt) -> None:
+    question.state = "open" if doubt.is_tested else "not-tested"
+    question.rival, question.rival_cost, question.needed = doubt.rival, doubt.cost, doubt.needed
+
+
 def _doubt(candidate: Candidate, pairs: Pairs, for_less: Sequence[Candidate]) -> _Doubt | None:
     """Return what speaks against a candidate as the best value; None if it is shown to be it.
 
@@ -186,11 +200,16 @@ def _doubt(candidate: Candidate, pairs: Pairs, for_less: Sequence[Candidate]) ->
         if (pairs.slowdown(rival, candidate) or UNKNOWN).high >= NEAR:
             return _of_speed(rival, candidate, pairs)
     for rival in (each for each in rivals if each in for_less and not _is_slower(each, candidate, pairs)):
-        cost = pairs.cost(candidate, rival)
-        if cost is None or cost.low <= 1:
+        if not _is_dearer(rival, candidate, pairs):
             is_as_fast = rival is fastest or (pairs.slowdown(fastest, rival) or UNKNOWN).high < NEAR
-            return _of_cost(candidate, rival, cost) if is_as_fast else _of_speed(fastest, rival, pairs)
+            return _of_cost(candidate, rival, pairs) if is_as_fast else _of_speed(fastest, rival, pairs)
     return None
+
+
+def _is_dearer(other: Candidate, base: Candidate, pairs: Pairs) -> bool:
+    """Whether the same work is shown to cost more on a storage than on another one."""
+    cost = pairs.cost(base, other)
+    return cost is not None and cost.low > 1
 
 
 def _is_slower(other: Candidate, base: Candidate, pairs: Pairs) -> bool:
@@ -204,17 +223,17 @@ def _of_speed(base: Candidate, other: Candidate, pairs: Pairs) -> _Doubt:
     data = None
     if slowdown and between and base.values and other.values:
         distance = abs(math.log(slowdown.ratio / NEAR))
-        data = needed([base.values, other.values], between.uncertainty, distance)
+        question = pairs.question
+        tail = question.level if question.why_median else None
+        data = needed([base.values, other.values], between.uncertainty, distance, question.ranked_level, tail=tail)
     rival = other if base is pairs.question.ranked[0] else base
     return _Doubt(rival, bool(slowdown or base.lacks or other.lacks), needed=data)
 
 
-def _of_cost(candidate: Candidate, rival: Candidate, cost: CostRatio | None) -> _Doubt:
+def _of_cost(candidate: Candidate, rival: Candidate, pairs: Pairs) -> _Doubt:
     """Return the doubt which of two that are as fast is cheaper."""
-    data = None
-    if cost and cost.uncertainty and candidate.values and rival.values:
-        data = needed([candidate.values, rival.values], cost.uncertainty, abs(math.log(cost.ratio)), is_of_slowest=True)
-    return _Doubt(rival, is_tested=cost is not None, cost=cost, needed=data)
+    cost = pairs.cost(candidate, rival)
+    return _Doubt(rival, is_tested=cost is not None, cost=cost, needed=pairs.needed_for_cost(candidate, rival))
 
 
 def _difference(fastest: Candidate, other: Candidate) -> findings.Difference:

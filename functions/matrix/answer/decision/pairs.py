@@ -1,16 +1,18 @@
 """Two storages of one question beside each other: how many times as slow and as dear one is as the other."""
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+from matrix.answer.costs import PointCost
 from matrix.answer.decision.candidates import Candidate, Question
 from matrix.answer.decision.objective import Percentile
 from matrix.statistics.deciding import Slowdown
 from matrix.statistics.differing import Difference, difference
-from matrix.statistics.fleet_costs import CostRatio, FleetTime, cost_ratio
+from matrix.statistics.fleet_costs import CostRatio, FleetTime, cost_ratio, needed_to_tell
 from matrix.statistics.fleet_values import FleetValues
 from matrix.statistics.resampling import uncertainties
 from matrix.statistics.uncertainty import Uncertainty
+from matrix.terms.findings.replication import NeededReplication
 
 
 @dataclass
@@ -45,7 +47,7 @@ class Pairs:
     def cost(self, base: Candidate, other: Candidate) -> CostRatio | None:
         """Return how many times as dear `other` is as `base`, with what may be metered of both; None: not known.
 
-        Without single values the hours of both are as uncertain as the slowdown.
+        Without single values the hours of both are as uncertain as the slowdown of a duration or rate.
         """
         if not base.usd or other.usd is None:
             return None
@@ -54,11 +56,30 @@ class Pairs:
         if mine is not None and theirs is not None:
             drawn = cost_ratio(theirs, mine, ratio, by_hour=(other.by_hour, base.by_hour))
             return drawn and _metered(drawn, base, other)
+        is_of_work = self.question.metric == "duration_s" or self.question.higher_is_better
         slowdown = self.slowdown(base, other)
-        if slowdown is None or not slowdown.ratio:
+        if not is_of_work or slowdown is None or not slowdown.ratio:
             return None
         low, high = (1 + other.by_hour * (end / slowdown.ratio - 1) for end in (slowdown.low, slowdown.high))
         return _metered(CostRatio(ratio, ratio * low, ratio * high, None), base, other)
+
+    def needed_for_cost(self, base: Candidate, other: Candidate) -> NeededReplication | None:
+        """Return the data that would show which of the two is cheaper; None if that is not known."""
+        cost, mine, theirs = self.cost(base, other), self._time(base), self._time(other)
+        if cost is None or mine is None or theirs is None:
+            return None
+        return needed_to_tell(theirs, mine, cost, by_hour=(other.by_hour, base.by_hour))
+
+    def bounded_cost(self, candidate: Candidate) -> PointCost | None:
+        """Return the cost of a candidate with the ends of its 95 % interval and of what may be metered, if known."""
+        cost, time = candidate.cost, self._time(candidate)
+        uncertainty = time.uncertainty if time else None
+        if cost is None or uncertainty is None:
+            return cost
+        half = min(uncertainty.half_width(), 300.0) if uncertainty.variance > 0 else 0.0
+        used, by_hour_usd = cost.by_use, cost.usd - cost.by_use.expected
+        low, high = used.low + by_hour_usd * math.exp(-half), used.high + by_hour_usd * math.exp(half)
+        return replace(cost, low_usd=low, high_usd=high)
 
     def _of(self, values: FleetValues) -> Uncertainty | None:
         if id(values) not in self._known:
@@ -67,7 +88,7 @@ class Pairs:
         return self._known[id(values)]
 
     def _time(self, candidate: Candidate) -> FleetTime | None:
-        if candidate.time is None and candidate.values is not None and not self.question.higher_is_better:
+        if candidate.time is None and candidate.values is not None and self.question.metric == "duration_s":
             return FleetTime.of_equal_work(candidate.values)
         return candidate.time
 

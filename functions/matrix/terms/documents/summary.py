@@ -35,6 +35,9 @@ class PointCost(TypedDict):
     """build, TB moved or million files."""
     usd: float
     """Cost while it worked: hourly rates times the time from first start to last end, plus charges by use."""
+    low_usd: NotRequired[float]
+    high_usd: NotRequired[float]
+    """Ends of its 95 % interval, where single values of replicated work are known. Shown where they are far apart."""
     basis: str
     missing: str | None
     """Missing parts, which make it a lower bound."""
@@ -114,7 +117,8 @@ class Absence(TypedDict):
 
 # `shown`: the figures show which storage to take. `open`: they leave it open, or were not replicated. `not-tested`:
 # there are no intervals. `expected`: a storage without figures here is expected to be faster. `by-value`, `missed`:
-# the objective is met by values alone, or by none. `nothing`: fewer than two storages, and no objective.
+# the objective is met by values alone, or by none; where several are shown to meet it, `shown`, `open` and `not-tested`
+# say whether one is cheaper. `nothing`: fewer than two storages, and no objective.
 QuestionState = Literal["shown", "open", "not-tested", "expected", "by-value", "missed", "nothing"]
 
 

@@ -1,0 +1,71 @@
+"""Decisions on tables of drawn seconds, without files: a hundred times as fast as whole worlds (`worlds.py`).
+
+The decision is the project's own. Instances, repetitions, hourly rates and truths are this file's.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.random import Generator
+from simulations.fleets import FleetTruth
+
+from matrix.answer.costs import PointCost
+from matrix.answer.decision.answers import answer
+from matrix.answer.decision.candidates import Candidate, Question
+from matrix.answer.decision.objective import Objective, Percentile
+from matrix.statistics.deciding import bound
+from matrix.statistics.fleet_values import FleetValues, Floats
+from matrix.statistics.resampling import lacks_replication
+from matrix.statistics.sample_size import has_enough_samples
+from matrix.terms.findings.risks import MEDIAN, TooFewSamples
+
+LEVEL = 90.0
+HOUR_S = 3600.0
+
+
+def decided(tables: Sequence[Floats], usd_an_hour: Sequence[float], wanted: Objective | None = None) -> Question:
+    """Return the answered question: storages s0, s1, … of these seconds, each fleet at so much an hour."""
+    wanted = wanted or Objective()
+    pairs = zip(tables, usd_an_hour, strict=True)
+    candidates = [_candidate(f"s{number}", table, usd, wanted) for number, (table, usd) in enumerate(pairs)]
+    instances = len(tables[0])
+    is_tail = wanted.limit is not None or has_enough_samples(LEVEL, instances)
+    question = Question(
+        workload="build", label="", fleet=f"{instances} x m6i.large", instances=instances, metric="duration_s",
+        unit="s", higher_is_better=False, level=LEVEL, candidates=candidates,
+        why_median=None if is_tail else TooFewSamples(level=LEVEL, needed=36, count=instances),
+    )  # fmt: skip
+    for candidate in candidates:
+        candidate.ranked = candidate.tail if is_tail else candidate.median
+    answer(question, wanted, for_sale=True)
+    return question
+
+
+def star(question: Question) -> int | None:
+    """Return the number of the storage with the ★."""
+    return int(question.recommended.storage[1:]) if question.recommended else None
+
+
+def usd_of(truth: FleetTruth, usd_an_hour: float, rng: Generator) -> float:
+    """Return the true cost of a result, by very many repetitions."""
+    seconds = replace(truth, repetitions=20_000).draw(rng)
+    return usd_an_hour * float(seconds.max(axis=0).mean()) / HOUR_S / len(seconds)
+
+
+def _candidate(name: str, table: Floats, usd_an_hour: float, wanted: Objective) -> Candidate:
+    instances, repetitions = table.shape
+    names = tuple(f"i{number:04d}" for number in range(instances))
+    values = FleetValues(names, tuple(range(1, repetitions + 1)), np.asarray(table, float), is_shared=True)
+    tail, median = (
+        Percentile(level, values.percentile(level), None, None, None, has_enough_samples=True)
+        for level in (LEVEL, MEDIAN)
+    )
+    if wanted.limit is not None:
+        tail = replace(tail, bound=bound(values, LEVEL, is_upper=wanted.is_upper))
+    # From the first start to the last end of each repetition, over the pieces of work.
+    usd = usd_an_hour * float(table.max(axis=0).sum()) / HOUR_S / table.size
+    return Candidate(
+        cell=name, point="p01", storage=name, file_system=name, tail=tail, median=median,
+        cost=PointCost("build", usd, "list prices"), values=values, lacks=lacks_replication(values),
+    )  # fmt: skip
