@@ -6,7 +6,7 @@ from typing import Any
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from aws.account import prices as price_list
-from aws.account import quotas
+from aws.account import quotas, recycle_bin
 from aws.account.egress import ways_out
 from aws.account.own_image import OwnImage
 from aws.records import agent_package, bucket, table
@@ -98,6 +98,7 @@ def _plan(event: dict[str, Any]) -> dict[str, Any]:
         document["compare_with"] = matrix.compare_with
     image.write_into(document)
     here += [*unasked, *(egress.problems(ways, document, matrix, region) if ways else [])]
+    here += recycle_bin.problems(document)
     if fatal := [problem for problem in here if not problem.is_warning]:
         raise InvalidMatrix(fatal)
     found = quotas.check(document, matrix.max_concurrent_file_systems)

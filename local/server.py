@@ -203,6 +203,7 @@ class Cloud:
             iam,
             images,
             recovery_points,
+            recycle_bin,
             service_quotas,
         )
         from local.functions import runtime as lambda_runtime
@@ -220,6 +221,7 @@ class Cloud:
         file_systems.install(self._workdir / "storage" / "file-systems")
         images.install()
         recovery_points.install()
+        recycle_bin.install()
         service_quotas.install()
         self._keeper = keeper = writes.Keeper(runs.KeptRuns(self._workdir / "runs"))
         keeper.install()

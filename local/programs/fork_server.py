@@ -33,7 +33,7 @@ PRELOADED = ("boto3", "pydantic", "numpy", "aws_lambda_powertools")
 # Services that each run uses.
 SERVICES = (
     "ec2", "s3", "sts", "dynamodb", "ssm", "efs", "fsx", "s3files", "s3control", "stepfunctions", "pricing",
-    "service-quotas", "cloudwatch",
+    "service-quotas", "cloudwatch", "rbin",
 )  # fmt: skip
 # Packages of the test tools, which botocore imports if they exist, for 0.15 s.
 OF_TEST_TOOLS = ("awscrt", "OpenSSL")

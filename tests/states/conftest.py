@@ -22,7 +22,7 @@ from aws.ec2 import images
 from aws.records import plans, table
 from aws.results import observing
 from aws.stack import clients, network
-from local.corrections import directory_buckets, s3_files
+from local.corrections import directory_buckets, recycle_bin, s3_files
 from local.corrections import fsx as fsx_stand_in
 from local.corrections.folders import Folders
 from local.programs import stand_ins
@@ -99,6 +99,7 @@ def stack(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[dict[str,
     # moto does not know S3 Files: its calls would go to AWS.
     s3_files.install(Folders(tmp_path / "file-systems"), delay_s=0.0)
     directory_buckets.install()
+    recycle_bin.install()
     monkeypatch.setattr(boto3, "client", same_client)
     monkeypatch.setattr(ClientCreator, "_create_client_class", same_class)
     monkeypatch.setattr(ClientCreator, "_load_service_model", same_model)

@@ -27,6 +27,7 @@ STAND_INS = [
     (r"/ready/[0-9]{4}(?=/)", "/ready/0000"),
     (r"/gates/[0-9]{4}\.json", "/gates/0000.json"),
     (r"/raw/.+", "/raw/0"),
+    (r":rule/\w+", ":rule/verify"),
     (r"(bucket/sm-m?)[0-9a-f]{40}--", rf"\g<1>{'0' * 40}--"),
     (r"(:execution:\{RunStateMachine\}).*", r"\1:verify"),
     (r"(:mapRun:\{RunStateMachine\}).*", r"\1/verify:0"),

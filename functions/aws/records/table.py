@@ -107,6 +107,11 @@ def _mark_deleted(run: str, sort_key: str, verified: str) -> None:
     _update(run, sort_key, {"gone_at": now(), "verified": verified})
 
 
+def note_binned(run: str, kept: Iterable[tuple[Mapping[str, Any], float]]) -> None:
+    """Note until when (epoch s) the account's Recycle Bin keeps deleted resources, from pairs with a resource's row."""
+    _in_parallel([partial(_update, run, row["SK"], {"binned_until": until}) for row, until in kept])
+
+
 def resources(run: str, file_system: str | None = None, cell: str | None = None) -> list[dict[str, Any]]:
     """Return the resource rows of a run or file system: all created ones, with `gone_at` if seen gone.
 

@@ -8,7 +8,7 @@ from aws.records import bucket, table
 from aws.records.plans import plan_of
 from aws.run import creations
 from aws.stack.clock import now
-from aws.teardown import copies, inventory
+from aws.teardown import copies, inventory, recycle_bin
 from contract.keys import DONE, FAILED, instance_of
 from matrix.run import receipt as documents
 from matrix.storages.models import existing_id
@@ -45,7 +45,7 @@ def _look_up(run: str, sweep: Sweep | None) -> ReceiptDocument:
     copies.note(run, seen, rows)
     if sweep is not None:
         copies.delete(seen.copies)
-    unasked = [f"{kind}: {reason}" for kind, reason in seen.unasked.items()]
+    unasked = [f"{kind}: {reason}" for kind, reason in seen.unasked.items()] + recycle_bin.note(run, rows)
     return _receipt(run, at=now(), sweep=sweep, unasked=unasked, unfinished=unfinished)
 
 

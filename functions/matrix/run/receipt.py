@@ -36,6 +36,7 @@ def receipt(
     resources = [resource(row, plan, now) for row in sorted(rows, key=lambda row: (row["created_at"], row["id"]))]
     gone = sum(line["gone_at"] is not None for line in resources)
     kept = [line for line in resources if line["kept"]]
+    binned = [line for line in resources if line.get("binned_until")]
     resources_usd = sum(line["cost_usd"] or 0.0 for line in resources)
     return {
         "schema": SCHEMA,
@@ -52,6 +53,8 @@ def receipt(
             "gone": gone,
             "kept": len(kept),
             "kept_usd_month": _kept_usd_month(kept, plan),
+            "binned": len(binned),
+            "binned_usd": round(sum(map(_binned_usd, binned)), 6),
             "resources_usd": round(resources_usd, 6),
             "metered_usd": round(metered_usd, 6),
             "cost_usd": round(resources_usd + metered_usd, 4),
@@ -96,6 +99,7 @@ def resource(row: Mapping[str, Any], plan: PlanDocument, now: float) -> ReceiptR
         "gone_at": gone_at,
         "verified": row.get("verified"),
         "kept": is_kept,
+        "binned_until": float(row["binned_until"]) if "binned_until" in row else None,
         "hours": round(hours, 4),
         # A kept resource costs the same per month during the run and after it: see totals.kept_usd_month.
         "cost_usd": 0.0 if is_kept else None if rate is None else round(hours * rate, 6),
@@ -103,9 +107,15 @@ def resource(row: Mapping[str, Any], plan: PlanDocument, now: float) -> ReceiptR
 
 
 def hours_of(row: Mapping[str, Any], now: float) -> float:
-    """Return the billed hours of a resource: until its deletion was confirmed, at least a minute."""
-    until = float(row.get("gone_at", now))
+    """Return the billed hours of a resource: until it was seen gone or leaves the Recycle Bin, at least a minute."""
+    until = float(row.get("binned_until", row.get("gone_at", now)))
     return max(MIN_BILLED_S, until - float(row["created_at"])) / HOUR_S
+
+
+def _binned_usd(line: ReceiptResource) -> float:
+    """Return which part of a resource's cost is of its time in the Recycle Bin."""
+    binned_s = (line.get("binned_until") or 0.0) - (line["gone_at"] or 0.0)
+    return (line["cost_usd"] or 0.0) * binned_s / HOUR_S / line["hours"]
 
 
 def rate_usd(row: Mapping[str, Any], plan: PlanDocument) -> float | None:

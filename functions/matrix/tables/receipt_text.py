@@ -79,11 +79,15 @@ def _left_behind(summary: SummaryDocument) -> list[str]:
 
 
 def receipt_table(receipt: ReceiptDocument, most_rows: int) -> Table:
-    """Return a row for each of the first resources: those that still exist, then by cost."""
+    """Return a row for each of the first resources: those that still exist or cost money, then by cost."""
     resources = receipt["resources"]
-    listed = sorted(resources, key=lambda each: (each["gone_at"] is not None, -(each["cost_usd"] or 0.0)))[:most_rows]
+    listed = sorted(resources, key=lambda each: (not _is_paid(each), -(each["cost_usd"] or 0.0)))[:most_rows]
     notes = [f"{len(resources) - len(listed)} more are in receipt.json."] if len(resources) > len(listed) else []
     return Table("Resources", COLUMNS, list(map(_row, listed)), list(map(TableNote, notes)))
+
+
+def _is_paid(resource: ReceiptResource) -> bool:
+    return resource["gone_at"] is None or bool(resource.get("binned_until"))
 
 
 def _row(resource: ReceiptResource) -> TableRow:
@@ -92,7 +96,7 @@ def _row(resource: ReceiptResource) -> TableRow:
         resource["id"],
         resource["cell"] or resource["file_system"] or ABSENT,
         instant(resource["created_at"]),
-        TableCell(deleted_text(resource), tone="" if resource["gone_at"] else "bad"),
+        TableCell(deleted_text(resource), tone="bad" if _is_paid(resource) else ""),
         resource["verified"] or ABSENT,
         resource["hours"],
         resource["cost_usd"],

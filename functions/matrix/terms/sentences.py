@@ -81,6 +81,8 @@ def receipt_sentence(receipt: ReceiptDocument) -> str:
         sentences.append(f"Allow what was refused, then run `matrix reap --run {receipt['run']}`.")
     if totals.get("kept"):
         sentences.append(_kept_sentence(totals))
+    if binned := what_is_binned(receipt):
+        sentences.append(f"{binned[0].upper()}{binned[1:]}; docs/company.md says how to exclude them from its rules.")
     return " ".join([*sentences, *map(_not_ours_sentence, receipt.get("not_ours") or [])])
 
 
@@ -101,14 +103,27 @@ def why_incomplete(receipt: ReceiptDocument) -> list[str]:
     return reasons
 
 
+def what_is_binned(receipt: ReceiptDocument) -> str:
+    """Write what the account's Recycle Bin keeps, and until when AWS bills it; empty if it keeps nothing."""
+    totals = receipt["totals"]
+    if not totals.get("binned"):
+        return ""
+    last = max(resource.get("binned_until") or 0.0 for resource in receipt["resources"])
+    kept = count_of(totals["binned"], "resource")
+    return f"{kept} kept in the Recycle Bin until {instant(last)}, billed {totals['binned_usd']:.2f} USD by then"
+
+
 def _describe_created(totals: ReceiptTotals) -> str:
-    """Write `9 resources were created, 7 gone, 2 kept`."""
-    count, gone, kept = totals["resources"], totals["gone"], totals.get("kept")
+    """Write `9 resources were created, 6 gone, 1 in the Recycle Bin, 2 kept`."""
+    binned = totals.get("binned") or 0
+    count, gone, kept = totals["resources"], totals["gone"] - binned, totals.get("kept")
     if not count:
         return "No resources were created"
     all_gone = "now gone" if count == 1 else "all gone"
     created = f"{count_of(count, 'resource')} {'was' if count == 1 else 'were'} created"
-    return f"{created}, {all_gone if gone == count else f'{gone} gone'}{f', {kept} kept' if kept else ''}"
+    others = [f"{binned} in the Recycle Bin"] if binned else []
+    others += [f"{kept} kept"] if kept else []
+    return ", ".join([created, all_gone if gone == count else f"{gone} gone", *others])
 
 
 def _not_ours_sentence(storage: NotOurs) -> str:
@@ -130,6 +145,8 @@ def _kept_sentence(totals: ReceiptTotals) -> str:
 
 def deleted_text(resource: ReceiptResource) -> str:
     """Write when a resource of a receipt was deleted, or that it is kept or still exists."""
+    if binned_until := resource.get("binned_until"):
+        return f"Recycle Bin until {instant(binned_until)}"
     if resource["gone_at"] is not None:
         return instant(resource["gone_at"])
     return "kept" if resource.get("kept") else "still there"

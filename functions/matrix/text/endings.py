@@ -7,7 +7,7 @@ from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.grouping import grouped
 from matrix.terms.names import describe_tools, fleet_label, workload_names_of
 from matrix.terms.quantities import money
-from matrix.terms.sentences import EMULATED, SLOWDOWN, reason_of, why_incomplete
+from matrix.terms.sentences import EMULATED, SLOWDOWN, reason_of, what_is_binned, why_incomplete
 
 LONGEST_REASON = 500
 # Reasons of failures, and cells of one reason, that are named.
@@ -34,7 +34,8 @@ def describe_state(summary: SummaryDocument) -> str:
     if receipt := summary.get("receipt"):
         cost = receipt["totals"]["cost_usd"]
         parts.append(f"would cost {money(cost)} on AWS" if summary["environment"] in PLACES else money(cost))
-        parts.append("; ".join(why_incomplete(receipt)) or "nothing is left running")
+        left = [*why_incomplete(receipt), what_is_binned(receipt)]
+        parts.append("; ".join(filter(None, left)) or "nothing is left running")
     return f"{'✓' if is_whole else '✗'} {' · '.join(parts)}"
 
 

@@ -94,11 +94,9 @@ def _resources(response: Any, parameters: dict, prefix: str) -> list[str]:
         case "lambda":
             match = re.search(r"/functions/([^/?]+)", path)
             names = [match[1] if match[1].startswith("arn:") else f"{prefix}function:{match[1]}"] if match else []
-        case "elasticfilesystem":
-            match = re.search(r"fs-[0-9a-f]+", parameters.get("FileSystemId") or path)
-            names = [f"{prefix}file-system/{match[0]}"] if match else []
-        case "s3files":
-            match = re.search(r"fs-[0-9a-f]+", parameters.get("fileSystemId") or response.parsed_url.geturl())
+        case "elasticfilesystem" | "s3files":
+            given = parameters.get("FileSystemId") or parameters.get("fileSystemId") or response.parsed_url.geturl()
+            match = re.search(r"fs-[0-9a-f]+", given)
             names = [f"{prefix}file-system/{match[0]}"] if match else []
         case "fsx":
             ids = parameters.get("FileSystemIds") or [parameters.get("FileSystemId")]
@@ -109,6 +107,9 @@ def _resources(response: Any, parameters: dict, prefix: str) -> list[str]:
             names = [name if name.startswith("arn:") else f"{prefix}stack/{name}/0"] if name else []
         case "ec2":
             names = [f"{prefix}instance/{each}" for each in response._get_param("InstanceIds") or []]
+        case "rbin":
+            match = re.search(r"/rules/(\w+)", path)
+            names = [f"{prefix}rule/{match[1]}"] if match else []
         case "servicequotas":
             names = [f"{prefix}{parameters.get('ServiceCode')}/{parameters.get('QuotaCode')}"]
         case "ssm":

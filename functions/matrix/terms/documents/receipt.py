@@ -22,8 +22,10 @@ class ReceiptResource(TypedDict):
     """The call of AWS that confirmed the deletion, with its answer."""
     kept: NotRequired[bool]
     """Whether the run keeps the resource on purpose: a baked image and its snapshots."""
+    binned_until: NotRequired[float | None]
+    """Unix time until which the account's Recycle Bin keeps it after its deletion, and AWS bills it; else None."""
     hours: float
-    """Billed hours: until `gone_at`, or until the receipt was written."""
+    """Billed hours: until `binned_until`, `gone_at`, or until the receipt was written."""
     cost_usd: float | None
     """US dollars for these hours; None if the plan has no price of the resource."""
 
@@ -36,6 +38,10 @@ class ReceiptTotals(TypedDict):
     kept: NotRequired[int]
     kept_usd_month: NotRequired[CostRange | None]
     """US dollars per month for the kept images."""
+    binned: NotRequired[int]
+    """How many of the gone ones are in the account's Recycle Bin."""
+    binned_usd: NotRequired[float]
+    """US dollars for them after their deletion, until they leave it."""
     resources_usd: float
     metered_usd: float
     """Billed by use, as planned for the cells that ran."""
