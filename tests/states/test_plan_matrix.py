@@ -86,6 +86,16 @@ def test_bytes_of_s3_that_pass_a_nat_gateway_are_warned_of_and_count_against_the
     assert not answer["within_budget"]
 
 
+def test_an_instance_type_that_ec2_does_not_know_is_refused_before_the_run_has_a_row(stack, context):
+    with pytest.raises(InvalidMatrix) as refused:
+        plan_run(context, fleet=[FLEET, FLEET | {"instanceType": "m7i.9xlarge"}])
+
+    [problem] = refused.value.problems
+    assert "m7i.9xlarge" in problem.rule
+    assert "m6i.large" not in problem.rule
+    assert boto3.client("dynamodb").scan(TableName="table")["Items"] == []
+
+
 @pytest.mark.parametrize("cidr", ["10.0.0.0/16", ""])
 def test_a_multi_az_file_system_is_refused_where_no_instance_could_mount_it(stack, context, monkeypatch, cidr):
     monkeypatch.setenv("MULTI_AZ_CIDR", cidr)

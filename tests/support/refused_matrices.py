@@ -908,6 +908,7 @@ WARNED: list[Row] = [
             ("t3.medium", "processors-have-credits"),
             ("t4g.nano", "processors-have-credits"),
             ("t2.large", "processors-have-credits"),
+            ("m99g.large", "instance-types-are-known"),
         )
     ],
     row(

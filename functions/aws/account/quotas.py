@@ -10,10 +10,12 @@ from aws.account import standing
 from aws.ec2 import instances
 from aws.stack import denials
 from aws.stack.clients import client, impatient_client
+from aws.stack.environment import environment
 from aws.storages.clouds import FILE_SYSTEMS
 from matrix.plan import instance_limits, quotas
 from matrix.plan.quotas import Need
 from matrix.terms.documents.plan import PlanDocument, PlanWarning
+from matrix.terms.problems import InvalidMatrix, Problem
 
 # DescribeInstanceTypes takes a hundred names.
 TYPES_AT_ONCE = 100
@@ -62,13 +64,21 @@ def check(plan: PlanDocument, at_once: int) -> list[PlanWarning]:
 
 
 def instance_types(names: list[str]) -> tuple[dict[str, dict[str, Any]], str]:
-    """Return EC2's description of each instance type, and the reason where EC2 refused, else an empty string."""
+    """Return EC2's description of each instance type, and the reason where EC2 refused, else an empty string.
+
+    Raises InvalidMatrix if EC2 does not know one of them.
+    """
     descriptions: dict[str, dict[str, Any]] = {}
     try:
         for start in range(0, len(names), TYPES_AT_ONCE):
             answer = client("ec2").describe_instance_types(InstanceTypes=names[start : start + TYPES_AT_ONCE])
             descriptions |= {description["InstanceType"]: description for description in answer["InstanceTypes"]}
     except ClientError as error:
+        if error.response["Error"]["Code"] == "InvalidInstanceType":
+            # The message names those that do not exist, or that the region does not have.
+            rule = f"cannot all be launched in {environment().region}: {error.response['Error']['Message']}"
+            fix = "write types that `aws ec2 describe-instance-types` lists there"
+            raise InvalidMatrix([Problem("instanceType", names, rule, fix)]) from error
         return descriptions, f"vCPUs of the instance types ({denials.reason(error)})"
     return descriptions, ""
 

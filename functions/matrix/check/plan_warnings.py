@@ -7,7 +7,7 @@ from typing import Any
 
 from contract.fio_job import FioJob
 from matrix.check.cells import Combination, ParsedMatrix
-from matrix.input.instance_types import burstable
+from matrix.input.instance_types import burstable, doubt
 from matrix.input.workloads.command import CommandWorkload
 from matrix.input.workloads.contract import Clients
 from matrix.input.workloads.fio import FioWorkload, place
@@ -271,6 +271,18 @@ def data_is_incompressible(parsed: ParsedMatrix) -> Problems:
             yield Problem(f"{path}.command", None, rule, fix, is_warning=True)
 
 
+def instance_types_are_known(parsed: ParsedMatrix) -> Problems:
+    """Yield a warning for each instance type that may not exist. On AWS, Plan matrix refuses what EC2 does not know."""
+    types: dict[str, str] = {}
+    for cell in parsed.cells:
+        types[cell.fleet.instance_type] = f"{cell.fleet_path}.instanceType"
+        if server := cell.storage.server_type(cell.storage.document):
+            types[server] = f"{cell.storage_path}.instanceType"
+    for name, path in types.items():
+        if doubted := doubt(name):
+            yield Problem(path, name, *doubted, is_warning=True)
+
+
 def processors_have_credits(parsed: ParsedMatrix) -> Problems:
     """Yield a warning for each instance type whose processors are paid, or slowed down, beyond its credits."""
     types = {cell.fleet.instance_type: f"{cell.fleet_path}.instanceType" for cell in parsed.cells}
@@ -329,6 +341,7 @@ def much_is_laid_out(parsed: ParsedMatrix) -> Problems:
 
 
 RULES = (
+    instance_types_are_known,
     processors_have_credits,
     much_is_laid_out,
     small_reads_of_objects_are_requests,

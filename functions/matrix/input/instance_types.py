@@ -1,5 +1,6 @@
 """Network and EBS access of instance types: bandwidths, number of EBS cards, and bandwidth weighting."""
 
+import difflib
 import json
 import math
 from collections.abc import Iterator, Mapping
@@ -80,6 +81,23 @@ def of_each(name: str) -> dict[str, Any]:
     """Return one part of the table by instance type, each family from small to large."""
     families: dict[str, dict[str, Any]] = _table()[name]
     return {f"{family}.{size}": value for family, sizes in families.items() for size, value in sizes.items()}
+
+
+def doubt(instance_type: str) -> tuple[str, str] | None:
+    """Return why a type may not exist, and what its user may have meant; None for one of the table.
+
+    The table has all types that AWS has announced, but for old and very large ones.
+    """
+    family, _, size = instance_type.partition(".")
+    sizes = _table()["network_gbps"].get(family)
+    if sizes and size in sizes:
+        return None
+    known = [f"{family}.{each}" for each in sizes] if sizes else list(of_each("network_gbps"))
+    alike = difflib.get_close_matches(instance_type, known, n=3)
+    meant = f"take {' or '.join(alike)}" if alike else "see that it has no typo"
+    if sizes:
+        return f"is not known here, so its limits and price are guessed: {family} has {', '.join(sizes)}", meant
+    return f"is not known here, nor is any type of {family}, so its limits and price are guessed", meant
 
 
 def ebs_cards(instance_type: str) -> int:

@@ -15,7 +15,7 @@ UNFAIR = frozenset({
     "creates-are-alike", "data-exceeds-the-servers-cache", "data-is-incompressible", "fio-measures-the-storage",
     "network-is-sustained", "storage-has-no-burst", "one-client-is-enough", "instance-carries-the-volumes",
     "storage-is-not-overloaded", "source-is-as-fast-as-the-storage", "a-cache-is-as-fast-as-its-disk",
-    "snapshot-is-of-one-volume", "snapshots-are-loaded", "fresh-flash-is-known",
+    "snapshot-is-of-one-volume", "snapshots-are-loaded", "fresh-flash-is-known", "instance-types-are-known",
 })  # fmt: skip
 # What leaves a question without an answer.
 WITHOUT_VERDICT = frozenset({

@@ -1,9 +1,10 @@
-"""How instance types reach EBS: cards, and weighted bandwidth, which only some can have."""
+"""Which instance types there are, and how they reach EBS: cards, and weighted bandwidth, which only some can have."""
 
 import pytest
 from support.matrices import matrix
 
-from matrix.input.instance_types import Bandwidth, can_be_weighted, ebs_cards, share_of_cards, weighted
+from matrix.input.instance_types import Bandwidth, can_be_weighted, doubt, ebs_cards, share_of_cards, weighted
+from matrix.plan.planning import plan
 from matrix.terms.fingerprint import cell_key
 from matrix.terms.names import describe_fleet
 
@@ -45,3 +46,25 @@ def test_two_weightings_are_two_cells_and_a_fleet_without_one_is_the_cell_that_i
     keys = {cell_key("aws", {}, {}, plain | more) for more in ({}, {"bandwidthWeighting": "ebs-1"})}
     assert len(keys) == 2
     assert describe_fleet(plain | {"bandwidthWeighting": "ebs-1"}) == "1 × m8g.large, weighted ebs-1"
+
+
+@pytest.mark.parametrize(
+    ("name", "rule", "meant"),
+    [
+        ("c7id.2xlarge", "any type of c7id", "c7i.2xlarge"),
+        ("m7i.9xlarge", "m7i has large, xlarge, 2xlarge, 4xlarge", "m7i.8xlarge"),
+        ("i4i.metal-48xl", "i4i has", "i4i.metal"),
+        ("q99z.large", "any type of q99z", "take "),
+    ],
+)
+def test_a_type_that_is_not_in_the_table_is_doubted_in_the_first_warning_with_those_that_are(name, rule, meant):
+    found = doubt(name)
+
+    assert rule in found[0]
+    assert meant in found[1]
+    warnings = plan(matrix(fleet=[{"instanceType": name, "count": 1}])).warnings
+    assert (warnings[0]["path"], warnings[0]["value"]) == ("fleet[0].instanceType", name)
+
+
+def test_no_type_of_the_table_is_doubted():
+    assert [name for name in ("m7i.large", "u7i-12tb.224xlarge", "c8gn.metal-48xl", "t3.nano") if doubt(name)] == []
