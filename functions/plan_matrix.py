@@ -14,6 +14,7 @@ from aws.run import resume, scheduled
 from aws.stack import network
 from aws.stack.clients import as_not_granted
 from aws.stack.clock import now
+from aws.stack.encryption import by_key
 from aws.stack.entry import entry
 from aws.stack.environment import environment
 from aws.stack.tags import tags_of_deployment
@@ -21,7 +22,7 @@ from aws.storages import clouds
 from matrix.check.read import check_matrix, check_run_name
 from matrix.check.tags import inherited, inherited_problems
 from matrix.input.emulation import environment_of
-from matrix.plan import agreement, egress, placing
+from matrix.plan import agreement, egress, own_key, placing
 from matrix.plan.document import in_order, warning_of
 from matrix.plan.planning import plan
 from matrix.terms.documents.plan import PlanDocument
@@ -67,6 +68,7 @@ def _plan(event: dict[str, Any]) -> dict[str, Any]:
             first_zone_id=lambda: network.zone_id(network.subnets()[0]),
         ),
         *clouds.existing_problems(matrix, account=account),
+        *(own_key.problems(matrix) if by_key() else ()),
     ]
     if fatal := [problem for problem in here if not problem.is_warning]:
         raise InvalidMatrix(fatal)

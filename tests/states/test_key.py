@@ -2,7 +2,8 @@
 
 import pytest
 from states.test_tags import FSX
-from support.function_events import RUN, plan_run
+from support.function_events import RUN, plan_run, problems_of_run
+from support.matrices import READ
 from support.storages import requests_of
 
 import create_file_system
@@ -37,3 +38,17 @@ def test_a_file_system_has_the_key(stack, context, monkeypatch, storage, service
     create_file_system.handler({"run": RUN, "file_system": plan["file_systems"][0]["id"]}, context)
 
     assert [request.get("KmsKeyId", "") for request in asked] == [key]
+
+
+@pytest.mark.parametrize("key", [KEY, ""])
+@pytest.mark.parametrize("storage", [{"type": "s3-express"}, {"type": "mountpoint", "storageClass": "EXPRESS_ONEZONE"}])
+def test_a_directory_bucket_which_would_not_have_the_key_is_refused(stack, context, monkeypatch, storage, key):
+    monkeypatch.setenv("KMS_KEY_ARN", key)
+    wanted = {"storage": [storage, {"type": "s3"}], "workload": [READ]}
+
+    if key:
+        [problem] = problems_of_run(context, **wanted)
+        assert (problem.path, problem.value) == ("storage[0].type", storage["type"])
+        assert "KmsKeyArn" in problem.rule
+    else:
+        plan_run(context, **wanted)

@@ -417,6 +417,11 @@ class Storage(InputModel):
         return None
 
     @property
+    def lacks_own_key(self) -> bool:
+        """Whether a run creates it without the stack's key (KmsKeyArn), although AWS would encrypt it by one."""
+        return False
+
+    @property
     def gateway_service(self) -> str:
         """Service whose gateway endpoint takes its bytes past NAT gateways: `s3` or `s3express`. Empty: none."""
         return ""

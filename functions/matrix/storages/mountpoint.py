@@ -153,6 +153,11 @@ class MountpointStorage(Storage):
         return ZONES if self.storage_class == EXPRESS else None
 
     @property
+    def lacks_own_key(self) -> bool:
+        """Whether it is a directory bucket of the run."""
+        return self.storage_class == EXPRESS
+
+    @property
     def gateway_service(self) -> str:
         """The gateway service of its kind of bucket."""
         return GATEWAY_SERVICE if self._is_express else OBJECT_SERVICE

@@ -79,6 +79,10 @@ class S3ExpressStorage(Storage):
         yield Charge("s3_express_write_gib", usage.written_bytes.times(1 / 2**30))
 
     @property
+    def lacks_own_key(self) -> bool:
+        return True
+
+    @property
     def gateway_service(self) -> str:
         """The gateway service of directory buckets."""
         return GATEWAY_SERVICE
