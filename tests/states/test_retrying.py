@@ -16,7 +16,7 @@ from botocore.exceptions import (
 )
 
 from aws.records import bucket
-from aws.stack import retrying
+from aws.stack import clients, retrying
 from aws.stack.retrying import NotYet, retried
 
 
@@ -163,3 +163,21 @@ def test_what_botocore_does_not_repeat_is_not_told_as_repeated(s3, lines):
     s3.put_object(Bucket="b", Key="k", Body=b"")
 
     assert lines("asked again by botocore") == lines("answered at last") == []
+
+
+@pytest.mark.parametrize(("service", "attempts"), [("s3files", 3), ("efs", 10)])
+def test_an_endpoint_that_a_region_lacks_is_given_up_after_some_attempts(monkeypatch, service, attempts):
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")  # nobody listens there
+    for name in ("AWS_DEFAULT_REGION", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.setenv(name, "eu-south-2")
+    monkeypatch.setattr("botocore.endpoint.time.sleep", lambda _: None)
+    clients.client.cache_clear()
+    client, asked = clients.client(service), []
+    client.meta.events.register("before-send", lambda **_: asked.append(1))
+    operation = {"s3files": "list_file_systems", "efs": "describe_file_systems"}[service]
+
+    with pytest.raises(EndpointConnectionError):
+        getattr(client, operation)()
+
+    clients.client.cache_clear()
+    assert len(asked) == attempts

@@ -9,7 +9,7 @@ from typing import Any
 import boto3
 import botocore.session
 from botocore.config import Config
-from botocore.exceptions import ClientError
+from botocore.exceptions import ClientError, EndpointConnectionError
 from botocore.utils import parse_timestamp
 
 from aws.stack.retrying import logging_retries
@@ -24,6 +24,9 @@ _CONFIG = Config(
     max_pool_connections=16,  # Analyse cell fetches so many histograms at once
 )
 
+
+# Three take at most 3 s, ten a minute and a half.
+ENDPOINT_ATTEMPTS = 3
 
 # Page size of EC2's lists: half of the documented maximum (DescribeNetworkInterfaces).
 PAGE_SIZE = 500
@@ -87,6 +90,8 @@ def client(service: str) -> Any:
     boto_client = logging_retries(session().client(service, config=_CONFIG))
     if service == "ec2":
         boto_client.meta.events.register("needs-retry.ec2.RunInstances", _do_not_retry_want_of_capacity)
+    if service == "s3files":
+        boto_client.meta.events.register_first("needs-retry.s3files", _give_up_an_endpoint)
     return boto_client
 
 
@@ -101,6 +106,12 @@ def listed(service: str, operation: str, key: str, **request: Any) -> Iterator[d
         request["PaginationConfig"] = {"PageSize": PAGE_SIZE}
     for page in client(service).get_paginator(operation).paginate(**request):
         yield from page.get(key, ())
+
+
+def _give_up_an_endpoint(attempts: int, caught_exception: Exception | None = None, **_: Any) -> None:
+    """Raise a failure to find an endpoint after some attempts: each sweep asks S3 Files, which some regions lack."""
+    if isinstance(caught_exception, EndpointConnectionError) and attempts >= ENDPOINT_ATTEMPTS:
+        raise caught_exception
 
 
 def _do_not_retry_want_of_capacity(response: tuple[Any, dict[str, Any]] | None, **_: Any) -> None:
