@@ -16,6 +16,7 @@ UNFAIR = frozenset({
     "network-is-sustained", "storage-has-no-burst", "one-client-is-enough", "instance-carries-the-volumes",
     "storage-is-not-overloaded", "source-is-as-fast-as-the-storage", "a-cache-is-as-fast-as-its-disk",
     "snapshot-is-of-one-volume", "snapshots-are-loaded", "fresh-flash-is-known", "instance-types-are-known",
+    "bytes-take-the-gateway-endpoint",
 })  # fmt: skip
 # What leaves a question without an answer.
 WITHOUT_VERDICT = frozenset({
@@ -26,7 +27,7 @@ WITHOUT_VERDICT = frozenset({
 OF_MONEY = frozenset({
     "bytes-are-bounded", "processors-have-credits", "much-is-laid-out", "small-reads-of-objects-are-requests",
     "random-requests-are-large-on-hdd", "paid-iops-are-used", "iops-are-offered", "the-volume-uses-all-pairs",
-    "several-file-systems-are-used-alike",
+    "several-file-systems-are-used-alike", "the-recycle-bin-keeps-nothing",
 })  # fmt: skip
 
 

@@ -226,7 +226,8 @@ def toll_warnings(
         fix = f"a gateway endpoint costs nothing: {creation_of(service, subnets[0], region, is_gateway=True)}"
         if service in subnets[0].endpoints:
             fix += ", and set PrivateDnsOnlyForInboundResolverEndpoint of the interface endpoint"
-        yield Problem(PATH, [way.subnet for way in subnets], rule, fix, is_warning=True)
+        names = [way.subnet for way in subnets]
+        yield Problem(PATH, names, rule, fix, is_warning=True, code="bytes-take-the-gateway-endpoint")
 
 
 def problems(ways: Sequence[WayOut], plan: PlanDocument, matrix: Matrix, region: str) -> Problems:
