@@ -94,8 +94,10 @@ def _resources(response: Any, parameters: dict, prefix: str) -> list[str]:
         case "lambda":
             match = re.search(r"/functions/([^/?]+)", path)
             names = [match[1] if match[1].startswith("arn:") else f"{prefix}function:{match[1]}"] if match else []
-        case "elasticfilesystem" | "s3files":
-            given = parameters.get("FileSystemId") or parameters.get("fileSystemId") or response.parsed_url.geturl()
+        case "elasticfilesystem" | "s3files" as service:
+            # A query of S3 Files has the id, too; one of EFS filters a list.
+            place = response.parsed_url.geturl() if service == "s3files" else path
+            given = parameters.get("FileSystemId") or parameters.get("fileSystemId") or place
             match = re.search(r"fs-[0-9a-f]+", given)
             names = [f"{prefix}file-system/{match[0]}"] if match else []
         case "fsx":
