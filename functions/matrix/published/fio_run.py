@@ -150,12 +150,10 @@ def _works(file: FioFile, name: str) -> Iterator[_Work]:
                 key = (json.dumps(_options(job.options)), job.name, job.host, job.group)
                 together.setdefault(key, []).append(job)
         at_once = Counter(
-            (host, group) for (_, _, host, group), jobs in together.items() if READ_BACK not in jobs[0].cautions
+            (host, group) for (_, _, host, group), jobs in together.items() if READ_BACK not in jobs[0].notes
         )
         for (_, _, host, group), jobs in together.items():
-            work = _Work(
-                jobs, name, number, sorted({note for job in jobs for note in (job.doubt, *job.cautions)} - {""})
-            )
+            work = _Work(jobs, name, number, sorted({note for job in jobs for note in job.notes}))
             if at_once[host, group] > 1:
                 work.notes.append(TOGETHER)
             if len({job.port for job in jobs}) > 1:
@@ -182,7 +180,7 @@ def _phase(work: _Work, options: Params, *, is_named: bool) -> Phase:
         metrics=metrics,
         moved_bytes=moved,
         histograms=bins,
-        workers=None if first.doubt else len(work.jobs),
+        workers=len(work.jobs) if first.options else None,
         notes=tuple(work.notes),
     )
 

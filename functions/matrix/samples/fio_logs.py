@@ -59,15 +59,14 @@ class Job:
     # Directions that did any I/O.
     sides: dict[str, FioObject]
     sync: FioObject
-    # Empty if unknown, for the reason in `doubt`.
+    # Empty if unknown.
     options: FioObject
-    doubt: str
     # Processes that the record stands for; None if unknown.
     processes: int | None
     version: str
     ended_s: float | None
-    # What its figures are not, though they look like it.
-    cautions: tuple[str, ...] = ()
+    # Why its options are unknown, and what its figures are not, though they look like it.
+    notes: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -145,11 +144,7 @@ def _row(job: Job, way: str, side: FioObject, file: str) -> Row:
         lat_p99_us=p99,
         host=f"{job.host}:{job.port}" if job.port else job.host,
         error=job.error,
-        note="; ".join(
-            filter(
-                None, [f"error {job.error}" if job.error else "", job.doubt, *job.cautions, SHORT if is_short else ""]
-            )
-        ),
+        note="; ".join([f"error {job.error}"] * bool(job.error) + [*job.notes] + [SHORT] * is_short),
     )
 
 
@@ -189,9 +184,8 @@ def _read(document: FioObject) -> Iterator[Job]:
                 sides=sides,
                 sync=object_of(record, "sync"),
                 options={} if doubt else options,
-                doubt=doubt,
                 processes=None if doubt else processes,
-                cautions=() if doubt else tuple(_cautions(record, options)),
+                notes=(doubt,) if doubt else tuple(_cautions(record, options)),
                 version=printable(str(document.get("fio version", "fio"))),
                 ended_s=_ended_s(document, sides),
             )
@@ -204,23 +198,23 @@ def _phases(job: Job) -> Iterator[Job]:
     Seen with fio 3.33: the runtime of either is its own, but of the reads of `verify_backlog` it is next to nothing.
     """
     if not (_verifies(job.options) and "read" in job.sides and len(job.sides) > 1):
-        yield _cautioned(job, READ_AMONG) if _verifies(job.options) and "mixed" in job.sides else job
+        yield _noted(job, READ_AMONG) if _verifies(job.options) and "mixed" in job.sides else job
         return
     if "read" in MODES.get(_mode(job.options), ()):
-        yield _cautioned(job, READ_AMONG)
+        yield _noted(job, READ_AMONG)
         return
     writes = {way: side for way, side in job.sides.items() if way != "read"}
     if _reads_between(job.options):
-        yield _cautioned(replace(job, sides=writes), READ_BETWEEN)
+        yield _noted(replace(job, sides=writes), READ_BETWEEN)
         return
     read = job.sides["read"]
     wrote_until_s = None if job.ended_s is None else job.ended_s - number_of(read.get("runtime")) / 1000
     yield replace(job, sides=writes, ended_s=wrote_until_s)
-    yield _cautioned(replace(job, name=f"{job.name}, read back", sides={"read": read}, sync={}), READ_BACK)
+    yield _noted(replace(job, name=f"{job.name}, read back", sides={"read": read}, sync={}), READ_BACK)
 
 
-def _cautioned(job: Job, *further: str) -> Job:
-    return replace(job, cautions=(*job.cautions, *further))
+def _noted(job: Job, note: str) -> Job:
+    return replace(job, notes=(*job.notes, note))
 
 
 def _has_moved(record: FioObject, way: str, side: FioObject) -> bool:
@@ -399,8 +393,8 @@ def _cautions(record: FioObject, options: FioObject) -> Iterator[str]:
     for option, risk, _ in cautions(job):
         yield f"{option}: {risk}"
     # A plan need not say it of reads: the agent drops the caches before each step.
-    if job.reads and not (job.is_direct or job.reads_again or job.engine == "mmap"):
-        yield "direct: its reads went through the instance's page cache, and what that held is not known"
+    if job.reads and job.keeps_cache and not (job.is_direct or job.reads_again or job.engine == "mmap"):
+        yield "invalidate: its reads went through the instance's page cache, and what that held is not known"
     steady = object_of(record, "steadystate")
     if steady and not number_of(steady.get("attained")):
         yield f"{printable(str(steady.get('ss')))}: the steady state that it asked for was not reached"
