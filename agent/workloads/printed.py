@@ -32,11 +32,11 @@ NUMBER = re.compile(r"\s*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?\s*")
 THOUSANDS = r"[0-9]{1,3}(?:,[0-9]{3})+(?![0-9])"
 IN_THOUSANDS = re.compile(rf"\s*[+-]?{THOUSANDS}(\.[0-9]*)?([eE][+-]?[0-9]+)?\s*")
 # Numbers in a line, to see whether a group has the whole of one: 12,345.6 or 1.2e+04.
-SIGN, REST = r"(?:(?<![\w.,)\]-])-)?", r"(?:[eE][+-]?[0-9]+)?"
-WHOLE = re.compile(rf"{SIGN}(?:(?:{THOUSANDS}|[0-9]+)(?:\.[0-9]+)*|(?:\.[0-9]+)+){REST}")
-WHOLE_BETWEEN_COMMAS = re.compile(rf"{SIGN}(?:[0-9]+(?:\.[0-9]+)*|(?:\.[0-9]+)+){REST}")
-# A pattern of a CSV line names the commas beside its group, so they separate numbers there.
-SEPARATING_COMMA = re.compile(r",\(|\),")
+WHOLE = re.compile(rf"(?:(?<![\w.,)\]-])-)?(?:(?:{THOUSANDS}|[0-9]+)(?:\.[0-9]+)*|(?:\.[0-9]+)+)(?:[eE][+-]?[0-9]+)?")
+# The commas of a CSV line separate numbers. Its pattern names one beside its group, itself or in a class: ,( or )[,;].
+COMMA = r"(?:,|\[(?!\^)[^\]]*,[^\]]*\])"
+COMMA_BEFORE = re.compile(rf"{COMMA}(?:\\s\*|[)?*+]|\{{[0-9,]+\}})*\((?!\?)")
+COMMA_AFTER = re.compile(rf"\)(?:\\s\*)?(?:\(\?[:=])?{COMMA}")
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,8 @@ def _read(number: Number, lines: Sequence[str], objects: Sequence[dict[str, Any]
     if match and (whole := _cut_number(match)):
         raise NumberMissing(
             f"{number.name} ({number.place}) takes {_shown(text)} of {whole}: let its group take all of it, such "
-            f"as ([0-9.,e+-]+), in {_shown(match.string.strip())}"
+            f"as ([0-9.,e+-]+), or name the comma beside it that separates, as in ([0-9.]+), in "
+            f"{_shown(match.string.strip())}"
         )
     value = _value(text)
     if value is None or not (value == 0 or MIN_NUMBER <= value <= MAX_NUMBER):
@@ -109,12 +110,20 @@ def _match(pattern: re.Pattern[str], lines: Sequence[str]) -> re.Match[str] | No
 def _cut_number(match: re.Match[str]) -> str | None:
     """Return the number of which a match's group has only a part."""
     begin, end = match.span(1)
-    is_of_csv = SEPARATING_COMMA.search(match.re.pattern)
-    for whole in (WHOLE_BETWEEN_COMMAS if is_of_csv else WHOLE).finditer(match.string):
+    line = match.string.replace(",", ";") if _is_of_csv(match) else match.string
+    for whole in WHOLE.finditer(line):
         is_touched = whole.start() < end and begin < whole.end()
         if is_touched and (whole.start() < begin or end < whole.end()):
             return whole[0]
     return None
+
+
+def _is_of_csv(match: re.Match[str]) -> bool:
+    """Whether the pattern names a comma beside its group that separates fields, as no comma before a blank does."""
+    begin, end = match.span(1)
+    before, after, pattern = match.string[:begin], match.string[end:], match.re.pattern
+    is_before = before.endswith(",") and COMMA_BEFORE.search(pattern)
+    return bool(is_before or (re.match(r",(?!\s)", after) and COMMA_AFTER.search(pattern)))
 
 
 def _field(path: str, objects: Sequence[dict[str, Any]]) -> Any:

@@ -48,6 +48,11 @@ def test_the_last_line_that_has_a_number_says_what_it_is(read, metrics, output, 
         ("rate: ([0-9.]+)", "rate: 12, 345 done", 12),
         ("^total,([0-9.]+)", "total,123,456", 123),
         ("([0-9.]+),sum$", "1,234,sum", 234),
+        ("^total[,;]([0-9.]+)", "total,123,456", 123),
+        ("([0-9.]+)[,;]sum$", "1,234,sum", 234),
+        ("^(?:[^,]*,){2}([0-9.]+)", "100,200,300,400", 300),
+        (r"(?<=,)([0-9.]+)(?:,|$)", "a,200,300", 200),
+        (r"^([0-9.]+)\s*,", "100,200", 100),
         ("^sum ([0-9]+)", "sum 12345,678", 12_345),
         ("([0-9.]+)ms", "v1.2 took 12.5ms", 12.5),
         ("p99-([0-9]+)", "p99-12", 12),
@@ -68,6 +73,10 @@ def test_a_number_is_read_as_a_whole(read, pattern, line, value):
         ("([0-9.]+) MB", "rate: 12,345.6 MB/s", "12,345.6"),
         ("rate: .?([0-9]+)", "rate: -5", "-5"),
         ("rate: ([0-9]{2})", "rate: 1234", "1234"),
+        # Their commas stand beside no number of the line, or end a part of a sentence.
+        ("([0-9]+), MB", "rate: 12,345, MB", "12,345"),
+        ("rate: ([0-9]+)[^,]", "rate: 12,345", "12,345"),
+        ("rate: ([^,]+).*,", "rate: 12,345, MB", "12,345"),
     ],
 )
 def test_a_part_of_a_number_fails_with_the_line(read, pattern, line, whole):
