@@ -67,10 +67,9 @@ def compare(
 
     Cells match by storage, workload, fleet and parameters. For each point you see the medians, their ratio with a 95 %
     interval, and the verdict, corrected for the number of cells. From five earlier runs on, each of a night of its own,
-    the interval holds what nights differ by. With more than 40 points, those without a difference
-    are only counted, unless you add --all; --json has all. The exit code is 1 when RUN has not measured a cell
-    or point of BASE, or when one is slower by more than chance explains, and by more than the threshold also at the
-    better end of its interval.
+    the interval holds what nights differ by. With more than 40 points, those without a difference are only counted,
+    unless you add --all; --json has all. The exit code is 1 when RUN has not measured a cell or point of BASE, or when
+    one is slower by more than chance explains, and by more than the threshold also at the better end of its interval.
 
     `baseline:NAME` is the run that --set-baseline has named so, in the stack's results bucket, or for runs of this
     machine in .local/baselines/.

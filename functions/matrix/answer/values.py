@@ -15,8 +15,6 @@ from matrix.terms.sentences import reason_of
 
 SCHEMA = 1
 NONE: Mapping[str, ResultDocument] = MappingProxyType({})
-
-
 # Of the samples that must be at least as good, in percent, where the matrix has no objective.
 TAIL = 90.0
 
