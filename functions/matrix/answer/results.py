@@ -1,7 +1,7 @@
 """From samples to the result of a cell, and from cells to the summary of a run."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import compress
+from itertools import accumulate, compress
 from statistics import median
 from typing import Any, cast
 
@@ -11,7 +11,7 @@ from matrix.answer.steady_state import steadiness_of, steadiness_warnings
 from matrix.answer.tool_bound import tool_ceiling, tool_warnings
 from matrix.input.workloads import MODELS
 from matrix.samples.cloudwatch import without_series
-from matrix.samples.file import FileSample, SampleFile, by_point
+from matrix.samples.file import FileSample, Sample, SampleFile, by_point
 from matrix.samples.histograms import Histogram, latency
 from matrix.samples.moved import moved_bytes, of_work, worked_bytes
 from matrix.samples.provenance import provenance
@@ -248,10 +248,10 @@ def _fleet_rates(
 
     - `span_s`: seconds from the first start to the last end of the work itself, by the instances' own wall clocks.
       The start of programs, a ramp and a report are not in it; an instance that starts late is, as it should be.
-    - `first_done_s`: seconds from the first start until the first instance had ended
     - `<unit>_per_s`: all work over `span_s`, stragglers included
-    - `<unit>_per_s_first_done`: work done until the first instance ended, over `first_done_s`: the rate while all
-      instances worked, if each works evenly
+    - `best_s`, `<unit>_per_s_best`: the work of the first k instances to end, over the time until the k-th had ended,
+      for the k with the highest rate. The fleet reached at least this. What the others had done by then is not known:
+      they are quicker when they no longer share the storage
     - `counted`: what the mounts of all instances counted, if each has the same counters
     - `crossed_bytes`: bytes of instances outside of `storage_zone`: counted, else as the workload reports them
     - `start_spread_s`: seconds between the earliest and the latest start
@@ -263,21 +263,20 @@ def _fleet_rates(
         if len(together) < count:
             continue
         spans = [sample.work_span for sample in together]
-        first_start, first_end = min(start for start, _ in spans), min(end for _, end in spans)
-        span_s, first_done_s = max(end for _, end in spans) - first_start, first_end - first_start
+        first_start = min(start for start, _ in spans)
+        span_s = max(end for _, end in spans) - first_start
         skews = [s.start_skew_s for s in together if s.start_skew_s is not None]
         rate: dict[str, Any] = {
             "repetition": repetition,
             "span_s": span_s,
-            "first_done_s": first_done_s,
             "start_spread_s": max(skews) - min(skews) if skews else None,
         }
-        for unit in {unit for s in together for unit in s.work}:
-            if span_s > 0:
-                rate[f"{unit}_per_s"] = sum(s.work.get(unit, 0.0) for s in together) / span_s
-            if first_done_s > 0:
-                done = sum(s.work.get(unit, 0.0) * _share_until(first_end, s.work_span) for s in together)
-                rate[f"{unit}_per_s_first_done"] = done / first_done_s
+        if span_s > 0:
+            totals = {
+                unit: sum(s.work.get(unit, 0.0) for s in together) for unit in {u for s in together for u in s.work}
+            }
+            rate |= {f"{unit}_per_s": total / span_s for unit, total in totals.items()}
+            rate |= _best_rates(together, totals, first_start)
         counted = [of_work(sample) for sample in together]
         if counted[0] and all(each.keys() == counted[0].keys() for each in counted):
             rate["counted"] = {name: sum(each[name] for each in counted) for name in counted[0]}
@@ -289,10 +288,16 @@ def _fleet_rates(
     return rates
 
 
-def _share_until(moment: float, span: tuple[float, float]) -> float:
-    """Return the share of a piece of work that was done at a moment, if it proceeds evenly."""
-    start, end = span
-    return min(1.0, max(0.0, (moment - start) / (end - start))) if end > start else 1.0
+def _best_rates(together: Sequence[Sample], totals: Mapping[str, float], first_start: float) -> dict[str, float]:
+    in_order = sorted(together, key=lambda sample: sample.work_span[1])
+    ends_s = [sample.work_span[1] - first_start for sample in in_order]
+    done = {
+        unit: list(accumulate(sample.work.get(unit, 0.0) for sample in in_order)) for unit in totals if totals[unit]
+    }
+    # One k for all units, so that bytes read and written in the same time may be added.
+    shares = [sum(done[unit][k] / totals[unit] for unit in done) for k in range(len(in_order))]
+    best = max((k for k, end_s in enumerate(ends_s) if end_s > 0), key=lambda k: shares[k] / ends_s[k])
+    return {"best_s": ends_s[best]} | {f"{unit}_per_s_best": each[best] / ends_s[best] for unit, each in done.items()}
 
 
 def _overhead_warnings(points: Sequence[PointResult]) -> list[CellWarning]:

@@ -119,14 +119,31 @@ def test_a_ramp_and_the_start_of_programs_are_not_in_the_fleets_rate():
     assert (overhead["points"], overhead["share"]) == (["p01"], pytest.approx(3.2 / 5.2))
 
 
-def test_a_fleet_has_a_rate_until_the_first_and_one_until_the_last_is_done():
+def test_a_fleet_has_a_rate_at_its_best_and_one_until_the_last_is_done():
     files = [worked("i-1", 200.0, 202.0), worked("i-2", 200.0, 210.0)]
 
     [rate] = point_of(*files)["fleet"]
 
-    # After 2 s the one has done its 10 files, the other 2 of its 10.
-    assert (rate["first_done_s"], rate["files_per_s_first_done"]) == pytest.approx((2.0, 12 / 2.0))
+    assert (rate["best_s"], rate["files_per_s_best"]) == pytest.approx((2.0, 10 / 2.0))
     assert (rate["span_s"], rate["files_per_s"]) == pytest.approx((10.0, 20 / 10.0))
+
+
+@pytest.mark.parametrize("shares", [[1] * 5, [2, *[1] * 9], [4, *[1] * 9], [3, 3, 1, 1, 1], [8, 1]])
+def test_no_rate_of_a_fleet_exceeds_the_storage_that_it_shares_by_unequal_shares(shares):
+    """Of 10 files/s, which those that still work share: each does 10 files."""
+    left, moment, files = dict.fromkeys(range(len(shares)), 10.0), 200.0, []
+    while left:
+        rates = {each: 10.0 * shares[each] / sum(shares[other] for other in left) for each in left}
+        first = min(left, key=lambda each: left[each] / rates[each])
+        lasted = left[first] / rates[first]
+        moment, left = moment + lasted, {each: rest - rates[each] * lasted for each, rest in left.items()}
+        left = {each: rest for each, rest in left.items() if each != first}
+        files.append(worked(f"i-{first}", 200.0, moment))
+
+    [rate] = point_of(*files)["fleet"]
+
+    assert rate["files_per_s"] == pytest.approx(10.0)
+    assert rate["files_per_s_best"] <= 10.0 + 1e-9
 
 
 def test_a_failed_cell_keeps_what_was_measured_and_says_of_how_many():

@@ -157,8 +157,8 @@ class FleetRate(TypedDict):
     launch: NotRequired[int]
     """Of which launch, where there were several."""
     span_s: float
-    first_done_s: NotRequired[float]
-    """From the first start until the first instance had ended."""
+    best_s: NotRequired[float]
+    """From the first start to the end of that instance until which the work of those that had ended makes most."""
     start_spread_s: float | None
     """Between the first start and the last."""
     files_per_s: NotRequired[float]
@@ -167,13 +167,13 @@ class FleetRate(TypedDict):
     write_bytes_per_s: NotRequired[float]
     builds_per_s: NotRequired[float]
     runs_per_s: NotRequired[float]
-    files_per_s_first_done: NotRequired[float]
-    bytes_per_s_first_done: NotRequired[float]
-    read_bytes_per_s_first_done: NotRequired[float]
-    write_bytes_per_s_first_done: NotRequired[float]
-    builds_per_s_first_done: NotRequired[float]
-    runs_per_s_first_done: NotRequired[float]
-    """`…_first_done`: while all instances worked."""
+    files_per_s_best: NotRequired[float]
+    bytes_per_s_best: NotRequired[float]
+    read_bytes_per_s_best: NotRequired[float]
+    write_bytes_per_s_best: NotRequired[float]
+    builds_per_s_best: NotRequired[float]
+    runs_per_s_best: NotRequired[float]
+    """`…_best`: until then. The fleet reached at least this."""
     counted: NotRequired[dict[str, float]]
     """Bytes and requests of the work that the mounts of all instances counted, without fio's ramp."""
     crossed_bytes: NotRequired[float]
