@@ -2,6 +2,7 @@
 
 import gzip
 import json
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -67,6 +68,19 @@ def test_a_tail_of_too_few_operations_has_the_bound_that_it_exceeds_with_97_5_pe
     assert "p99" not in found["at_least"]
     # One operation is no bound above the median.
     assert latency([Histogram({1_000: 1})])["at_least"] == {}
+
+
+def test_twenty_times_as_many_operations_make_a_stall_rare_that_p99_9_takes_for_many_operations():
+    """Stalls of eight operations, 0.05 % of all: the true P99.9 is 1 ms. The figures are in docs/how-many.md."""
+    rng = np.random.default_rng(16)
+
+    def share(operations):
+        of_stalls = Counter((8 * rng.poisson(0.0005 * operations / 8, size=4_000)).tolist())
+        found = {slow: latency([Histogram({10**6: operations - slow, 10**8: slow})])["p99_9"] for slow in of_stalls}
+        return sum(steps for slow, steps in of_stalls.items() if found[slow] > 2_000) / of_stalls.total()
+
+    assert share(4_000) == pytest.approx(0.22, abs=0.03)
+    assert share(80_000) == pytest.approx(0.03, abs=0.015)
 
 
 @given(st.lists(st.integers(1, 10**10), min_size=1, max_size=40), st.integers(1, 1_000))

@@ -26,6 +26,11 @@ LATENCY_NAMES = {
 
 
 PERCENTILES = {"p50": "P50", "p90": "P90", "p99": "P99", "p99_9": "P99.9", "p99_99": "P99.99", "p100": "max"}
+FAR_OUT = ("p99_9", "p99_99")
+AS_INDEPENDENT = (
+    "P99.9 and beyond take operations as independent. Histograms hold no time, so all that is so slow may be one stall "
+    "that several operations waited for."
+)
 # Positions of percentiles: one over the share of slower operations, so each nine takes as much room.
 TICKS = {1.0: "P0", 2.0: "P50", 10.0: "P90", 100.0: "P99", 1e3: "P99.9", 1e4: "P99.99", 1e5: "P99.999"}
 
@@ -77,7 +82,7 @@ def _latency_chart(
         x_title="percentile of the operations",
         y_title="latency (ms)",
         series=series,
-        notes=notes,
+        notes=[*notes, *[AS_INDEPENDENT] * any(latency.get(name) for _, latency in latencies for name in FAR_OUT)],
         heads=(
             *("Storage", "Fleet", "Operations"),
             *(f"{percentile} (ms)" for percentile in PERCENTILES.values()),
