@@ -2,31 +2,24 @@
 
 import re
 import time
+import traceback
 from collections.abc import Mapping
 from contextlib import suppress
 from datetime import datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
 
-from botocore.exceptions import (
-    BotoCoreError,
-    ClientError,
-    ConnectTimeoutError,
-    EndpointConnectionError,
-    NoCredentialsError,
-    NoRegionError,
-    PartialCredentialsError,
-    ProfileNotFound,
-    ReadTimeoutError,
-    SSOTokenLoadError,
-    TokenRetrievalError,
-    UnauthorizedSSOTokenError,
-)
+from botocore import exceptions
+from botocore.exceptions import ClientError
+from botocore.parsers import ResponseParserError
 
 from cli.messages.errors import CommandError
 from matrix.terms.quantities import rough_duration
 
-LOG_IN = "log in again (`aws sso login`, or new keys by `aws configure`), then check with `aws sts get-caller-identity`"
+LOG_IN = (
+    "log in again (`aws sso login`, `aws login`, or new keys by `aws configure`), then check with `aws sts "
+    "get-caller-identity`; another account: AWS_PROFILE"
+)
 
 DEPLOY = "deploy again: `sam build && sam deploy`"
 ENABLE_REGION = (
@@ -55,6 +48,9 @@ CAUSES: tuple[tuple[str, str, str, str], ...] = (
     ("PendingVerification", "", "AWS still checks your account in this region",
      "wait for its e-mail (minutes, at most 4 hours), then run again; or choose another --region"),
     ("Blocked", "", "AWS has blocked this account", "open a case with AWS Support (Account and billing)"),
+    # Of a policy of the organisation, of resources, or of a session: a right elsewhere does not help.
+    ("AccessDenied|UnauthorizedOperation", "explicit deny", "a policy forbids this",
+     "ask who keeps the policy that is named above, or choose another account with AWS_PROFILE"),
     ("AccessDenied|UnauthorizedOperation", "", "AWS denies access",
      "ask for the action named above, or choose another account with AWS_PROFILE"),
     ("Throttling|TooManyRequests|RequestLimitExceeded", "", "AWS throttles the requests of this account",
@@ -86,24 +82,80 @@ MIN_SKEW_S = 240.0
 _SIGNED_AND_NOW = re.compile(r"(\d{8}T\d{6}Z) is (?:now earlier|still later) than \d{8}T\d{6}Z \((\d{8}T\d{6}Z) ")
 
 
-def explain(error: Exception) -> CommandError | None:  # noqa: PLR0911 - one for each kind of error
-    """Return the message for an error of boto3; None for any other error."""
+# Of errors that are no answer of AWS: what they mean, and a way out; the first row that fits decides.
+KINDS: tuple[tuple[type[Exception] | tuple[type[Exception], ...], str, str], ...] = (
+    (exceptions.NoCredentialsError, "no AWS credentials found", LOG_IN),
+    (
+        exceptions.PartialCredentialsError,
+        "your AWS credentials are incomplete",
+        "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, mend the profile, or choose another by AWS_PROFILE",
+    ),
+    ((exceptions.SSOError, exceptions.TokenRetrievalError), "you are not signed in to AWS any more", LOG_IN),
+    (exceptions.NoRegionError, "no AWS region chosen", "add --region eu-central-1, or set AWS_REGION"),
+    (
+        exceptions.InvalidRegionError,
+        "no region of AWS",
+        "write it like eu-central-1: --region, AWS_REGION or the profile's",
+    ),
+    (exceptions.ProfileNotFound, "no such profile", "see `aws configure list-profiles`, then set AWS_PROFILE"),
+    (
+        (exceptions.ConfigNotFound, exceptions.ConfigParseError, exceptions.InvalidConfigError),
+        "your settings for AWS cannot be used",
+        "mend ~/.aws/config (`aws configure`, `aws configure sso`), or choose another profile by AWS_PROFILE",
+    ),
+    (
+        exceptions.SSLError,
+        "no trusted connection (TLS) to this address",
+        "a company's proxy signs with its own: set AWS_CA_BUNDLE to a file of its certificates (PEM), or by-pass it by "
+        "NO_PROXY=.amazonaws.com; for a server without TLS write http:// into HTTPS_PROXY or AWS_ENDPOINT_URL",
+    ),
+    (
+        exceptions.ProxyConnectionError,
+        "the proxy does not let AWS through",
+        "check HTTPS_PROXY (http://USER:PASSWORD@HOST:PORT), or by-pass it by NO_PROXY=.amazonaws.com, of a server on "
+        "this machine by NO_PROXY=localhost,127.0.0.1",
+    ),
+    (
+        ResponseParserError,
+        "something else answers in place of AWS",
+        "sign in to this network (a browser shows its page), or check HTTPS_PROXY, NO_PROXY, AWS_ENDPOINT_URL",
+    ),
+    (
+        (exceptions.ConnectionError, exceptions.HTTPClientError),
+        "cannot reach AWS",
+        "check the network, the name of the --region, AWS_ENDPOINT_URL and HTTPS_PROXY (a company's network may need "
+        "one); for the local cloud: `matrix local up`",
+    ),
+)
+# Whose code fails where credentials are fetched by a program, a file or a service: with errors of any class.
+CREDENTIALS = "botocore.credentials"
+ANOTHER_WAY = (
+    "log in again, run the profile's credential_process by hand (a code of MFA needs a terminal), or choose another "
+    "profile by AWS_PROFILE; check with `aws sts get-caller-identity`"
+)
+# Longest part of an answer that is shown.
+MAX_TEXT = 300
+
+
+def explain(error: Exception) -> CommandError | None:
+    """Return the message for an error of boto3, or of what it calls for credentials; None for any other error."""
     if isinstance(error, ClientError):
         return _explain_answer(error)
-    if isinstance(error, NoCredentialsError | PartialCredentialsError):
-        return CommandError("no AWS credentials found", LOG_IN)
-    if isinstance(error, UnauthorizedSSOTokenError | SSOTokenLoadError | TokenRetrievalError):
-        return CommandError("your AWS sign-on session has expired", LOG_IN)
-    if isinstance(error, NoRegionError):
-        return CommandError("no AWS region chosen", "add --region eu-central-1, or set AWS_REGION")
-    if isinstance(error, ProfileNotFound):
-        return CommandError(str(error), "see `aws configure list-profiles`, then set AWS_PROFILE")
-    if isinstance(error, EndpointConnectionError | ConnectTimeoutError | ReadTimeoutError):
-        return CommandError(
-            f"cannot reach AWS: {error}",
-            "check the network, the name of the --region and AWS_ENDPOINT_URL; for the local cloud: `matrix local up`",
-        )
-    return CommandError(str(error)) if isinstance(error, BotoCoreError) else None
+    for kinds, meaning, advice in KINDS:
+        if isinstance(error, kinds):
+            return CommandError(f"{meaning}: {_text_of(error)}", advice)
+    if any(frame.f_globals.get("__name__") == CREDENTIALS for frame, _ in traceback.walk_tb(error.__traceback__)):
+        return CommandError(f"AWS credentials cannot be fetched: {_text_of(error)}", ANOTHER_WAY)
+    if isinstance(error, ValueError) and str(error).startswith("Invalid endpoint: "):
+        return CommandError(f"{error} is no address", "write AWS_ENDPOINT_URL like http://localhost:4566")
+    return CommandError(str(error)) if isinstance(error, exceptions.BotoCoreError) else None
+
+
+def _text_of(error: Exception) -> str:
+    """Return what an error says, with the answer of a proxy, which botocore leaves out."""
+    text = str(error).strip() or type(error).__name__
+    refusal = re.search(r"Tunnel connection failed: [^'\")]+", str(getattr(error, "kwargs", {}).get("error", "")))
+    return f"{text[:MAX_TEXT]}{f' ({refusal[0]})' if refusal else ''}"
 
 
 def _explain_answer(error: ClientError) -> CommandError:

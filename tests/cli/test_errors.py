@@ -21,6 +21,11 @@ from cli.messages import errors, explain
             "states:StartExecution",
             "AWS_PROFILE",
         ),
+        (
+            refusal("AccessDenied", message="not authorized to perform: x with an explicit deny in a policy"),
+            "a policy forbids this",
+            "who keeps the policy",
+        ),
         (refusal("ThrottlingException"), "throttles", "wait a minute"),
         (refusal("StateMachineDoesNotExist"), "state machine", "sam deploy"),
         (refusal("Strange", message="odd"), "AWS refuses Call: Strange: odd", "--debug"),
