@@ -5,9 +5,9 @@ The decision is the project's own. Instances, repetitions, hourly rates and trut
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 import numpy as np
-from numpy.random import Generator
 from simulations.fleets import FleetTruth
 
 from matrix.answer.costs import PointCost
@@ -15,6 +15,7 @@ from matrix.answer.decision.answers import answer
 from matrix.answer.decision.candidates import Candidate, Question
 from matrix.answer.decision.objective import Objective, Percentile
 from matrix.statistics.deciding import bound
+from matrix.statistics.fleet_costs import FleetTime
 from matrix.statistics.fleet_values import FleetValues, Floats
 from matrix.statistics.resampling import lacks_replication
 from matrix.statistics.sample_size import has_enough_samples
@@ -47,10 +48,20 @@ def star(question: Question) -> int | None:
     return int(question.recommended.storage[1:]) if question.recommended else None
 
 
-def usd_of(truth: FleetTruth, usd_an_hour: float, rng: Generator) -> float:
-    """Return the true cost of a result, by very many repetitions."""
-    seconds = replace(truth, repetitions=20_000).draw(rng)
-    return usd_an_hour * float(seconds.max(axis=0).mean()) / HOUR_S / len(seconds)
+def stars(
+    truths: Sequence[FleetTruth], usd_an_hour: Sequence[float], worlds: int, *, wanted: Objective | None = None,
+    seed: int = 1,
+) -> list[int | None]:  # fmt: skip
+    """Return the number of the storage with the ★ in each of so many drawn worlds."""
+    rng = np.random.default_rng(seed)
+    return [star(decided([truth.draw(rng) for truth in truths], usd_an_hour, wanted)) for _ in range(worlds)]
+
+
+@lru_cache
+def usd_of(truth: FleetTruth) -> float:
+    """Return the true cost of a result at a dollar an hour, by very many repetitions."""
+    seconds = replace(truth, repetitions=20_000).draw(np.random.default_rng(0))
+    return float(seconds.max(axis=0).mean()) / HOUR_S / len(seconds)
 
 
 def _candidate(name: str, table: Floats, usd_an_hour: float, wanted: Objective) -> Candidate:
@@ -68,4 +79,5 @@ def _candidate(name: str, table: Floats, usd_an_hour: float, wanted: Objective) 
     return Candidate(
         cell=name, point="p01", storage=name, file_system=name, tail=tail, median=median,
         cost=PointCost("build", usd, "list prices"), values=values, lacks=lacks_replication(values),
+        time=FleetTime.of_equal_work(values),
     )  # fmt: skip

@@ -48,11 +48,14 @@ class FleetTime:
             times = np.array(list(self.by_launch().values()))
             return of_successive(float(times.var(ddof=1)) / len(times), assumed(times), LAUNCHES)
         count, repetitions = self.seconds.table.shape
+        seconds, work = np.nan_to_num(self.seconds.table), np.nan_to_num(self.work)
         of_instances = drawn_counts(INSTANCES, count)
         of_repetitions = drawn_counts(REPETITIONS, repetitions)
+        measured = seconds.max(axis=0)[:, None], work.sum(axis=0)[:, None]
+        drawn = _slowest(seconds, of_instances), work.T @ of_instances
         as_drawn, by_repetitions, by_both = (
-            float(np.log(self._drawn(*counts)).var(ddof=1))
-            for counts in ((of_instances, None), (None, of_repetitions), (of_instances, of_repetitions))
+            float(np.log(_times(slowest, done, counts)).var(ddof=1))
+            for slowest, done, counts in ((*drawn, None), (*measured, of_repetitions), (*drawn, of_repetitions))
         )
         slowest = np.log(np.nanmax(self.seconds.table, axis=0))
         return of_crossed(
@@ -82,21 +85,6 @@ class FleetTime:
             rows = numbers == launch
             slowest = np.nanmax(self.seconds.table[rows], axis=0, initial=0.0)
             times[launch] = math.log(float(slowest.sum()) / float(np.nansum(self.work[rows])))
-        return times
-
-    def _drawn(self, of_instances: Counts | None, of_repetitions: Counts | None) -> Floats:
-        """Return the time for a piece of work in each draw; None: each instance, or repetition, is in it once."""
-        seconds = np.nan_to_num(self.seconds.table)
-        work = np.nan_to_num(self.work)
-        if of_instances is None:
-            slowest, done = seconds.max(axis=0)[:, None], work.sum(axis=0)[:, None]
-        else:
-            slowest, done = _slowest(seconds, of_instances), work.T @ of_instances
-        if of_repetitions is not None:
-            slowest, done = slowest * of_repetitions, done * of_repetitions
-        done = done.sum(axis=0)
-        # A draw of instances and repetitions that miss each other has no value.
-        times: Floats = slowest.sum(axis=0)[done > 0] / done[done > 0]
         return times
 
 
@@ -167,6 +155,19 @@ def _of_launches(one: FleetTime, other: FleetTime) -> Uncertainty | None:
     if len(pairs) < MIN_LAUNCHES:
         return None
     return of_successive(float(pairs.var(ddof=1)) / len(pairs), assumed(pairs), LAUNCHES)
+
+
+def _times(slowest: Floats, done: Floats, of_repetitions: Counts | None) -> Floats:
+    """Return the time for a piece of work in each draw, by the slowest instance and the work of each repetition.
+
+    `of_repetitions` is how often each is in a draw; None: once.
+    """
+    if of_repetitions is not None:
+        slowest, done = slowest * of_repetitions, done * of_repetitions
+    done = done.sum(axis=0)
+    # A draw of instances and repetitions that miss each other has no value.
+    times: Floats = slowest.sum(axis=0)[done > 0] / done[done > 0]
+    return times
 
 
 def _slowest(seconds: Floats, of_instances: Counts) -> Floats:
