@@ -68,14 +68,19 @@ class FleetTruth:
     slow_times: float = 2.0
     stragglers: float = 0.0  # share of all steps
     straggler_times: float = 3.0
+    tails: int = 0  # degrees of freedom of Student's t, which noise has then; 0: it is normal
+    hosts: float = 0.0  # share of instances on hosts of another kind
+    host_times: float = 1.5
+    stalls: float = 0.0  # share of repetitions in which all instances wait for the storage
+    stall_times: float = 2.0
 
     def draw(self, rng: Generator) -> Floats:
         """Return seconds of instances (rows) in repetitions (columns)."""
         shape = self.instances, self.repetitions
         logarithms = (
-            self.of_instances * rng.normal(size=(self.instances, 1))
+            self.of_instances * self._noise(rng, (self.instances, 1))
             + self.of_repetitions * self._in_a_row(rng)[None, :]
-            + self.residual * rng.normal(size=shape)
+            + self.residual * self._noise(rng, shape)
         )
         if self.of_hosts:
             hosts = self.of_hosts * rng.normal(size=-(-self.instances // 5))
@@ -83,15 +88,25 @@ class FleetTruth:
         times = np.where(np.arange(self.instances) < self.slow_instances, self.slow_times, 1.0)[:, None]
         known = np.array(self.by_repetition or [1.0] * self.repetitions)[None, :]
         seconds: Floats = self.seconds * np.exp(logarithms) * times * known
+        events = (
+            (self.stragglers, self.straggler_times, shape),
+            (self.hosts, self.host_times, (self.instances, 1)),
+            (self.stalls, self.stall_times, (1, self.repetitions)),
+        )
+        for share, longer, of_which in events:
+            if share:
+                seconds = seconds * np.where(rng.random(of_which) < share, longer, 1.0)
+        return seconds
+
+    def _noise(self, rng: Generator, shape: tuple[int, ...]) -> Floats:
+        """Draw standardised deviations."""
         return (
-            np.where(rng.random(shape) < self.stragglers, self.straggler_times, 1.0) * seconds
-            if self.stragglers
-            else seconds
+            rng.standard_t(self.tails, shape) * math.sqrt(1 - 2 / self.tails) if self.tails else rng.normal(size=shape)
         )
 
     def _in_a_row(self, rng: Generator) -> Floats:
         """Draw standardised deviations of repetitions: independent, or autocorrelated as AR(1)."""
-        drawn: Floats = rng.normal(size=self.repetitions)
+        drawn = self._noise(rng, (self.repetitions,))
         for number in range(1, self.repetitions if self.autocorrelation else 0):
             own = np.sqrt(1 - self.autocorrelation**2) * drawn[number]
             drawn[number] = self.autocorrelation * drawn[number - 1] + own

@@ -16,10 +16,12 @@ from simulations.fleets import FILES, FleetTruth, at_least, at_most, result_of
 from simulations.tables import star, stars
 from simulations.worlds import decided, plan_of_world
 
-from matrix.answer.decision import answers
+from matrix.answer.decision import answers, pairs
 from matrix.answer.decision.objective import Objective
+from matrix.statistics.differing import difference
 from matrix.statistics.fleet_costs import FleetTime
 from matrix.statistics.resampling import uncertainties
+from matrix.statistics.uncertainty import of_independent
 from matrix.terms.verdicts import difference_of, expected_ahead
 
 pytestmark = pytest.mark.slow
@@ -280,6 +282,28 @@ def test_in_drawn_worlds_the_star_is_on_no_storage_that_is_slower_or_truly_deare
     assert at_most(wrong, MAX_WRONG), sum(wrong)
 
 
+# --- other distributions than log-normal ones ---
+
+
+TAILED = FleetTruth(instances=40, repetitions=5, of_repetitions=0.01)
+KINDS = {
+    "Student's t": {"tails": 3, "of_repetitions": 0.05},
+    "two kinds of hosts": {"hosts": 0.5, "host_times": 1.2},
+    "stalls of all instances": {"stalls": 0.1},
+    "short stalls of all instances": {"stalls": 0.2, "stall_times": 1.3},
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("fleet", [WELL, NOISY, TAILED], ids=["10 x 10", "10 x 3", "40 x 5, P90"])
+def test_noise_of_another_kind_moves_no_star_to_a_storage_that_is_8_percent_slower(fleet, kind):
+    truth = replace(fleet, **KINDS[kind])
+
+    found = stars([truth, slower(truth, 1.08)], (2.0, 1.0), 3 * TRIALS if fleet is TAILED else TRIALS)
+
+    assert not is_wrong(found, 1), Counter(found)
+
+
 # --- objectives ---
 
 
@@ -307,12 +331,12 @@ def test_an_objective_is_reached_only_where_the_true_percentile_reaches_it(fleet
 # --- broken products --------------------------------------------------------------------------------------------------
 
 
-def beside_the_next(candidate, pairs, for_less):
+def beside_the_next(candidate, of_question, for_less):
     """A product that tests a storage against its next by figure only."""
-    ranked = pairs.question.ranked
+    ranked = of_question.question.ranked
     place = max(0, ranked.index(candidate) - 1)
     both = ranked[place : place + 2]
-    narrowed = answers.Pairs(replace(pairs.question, candidates=both))
+    narrowed = answers.Pairs(replace(of_question.question, candidates=both))
     return DOUBT(candidate, narrowed, [each for each in for_less if each in both])
 
 
@@ -321,9 +345,9 @@ def by_points(other, base, _pairs):
     return other.usd is not None and base.usd is not None and other.usd > base.usd
 
 
-def corrected(pairs, base, other):
+def corrected(both, base, other):
     """A product that corrects a slowdown for the number of storages."""
-    known, more = SLOWDOWN(pairs, base, other), len(pairs.question.judged) / 2
+    known, more = SLOWDOWN(both, base, other), len(both.question.judged) / 2
     return known and answers.Slowdown(known.ratio, known.ratio * (known.low / known.ratio) ** more,
                                       known.ratio * (known.high / known.ratio) ** more)  # fmt: skip
 
@@ -331,6 +355,18 @@ def corrected(pairs, base, other):
 def as_of_medians(time):
     """A product to which a cost is as certain as the median instance."""
     return uncertainties(time.seconds, [50.0])[50.0]
+
+
+def of_instances(values, levels):
+    """A product to which repetitions share nothing."""
+    medians = np.log(values.unit_percentiles(levels[0]))
+    return {levels[0]: of_independent(float(medians.var(ddof=1)) / len(medians), len(medians), "instances")}
+
+
+def summed(both, base, other):
+    """A product in which each tail counts with its own variance, as Welch's does."""
+    known = both._of(base.values), both._of(other.values)
+    return difference(base.values, other.values, both.question.ranked_level, known=known, is_one_run=True)
 
 
 def by_figures(_pairs, base, other):
@@ -356,12 +392,20 @@ DOUBT, SLOWDOWN = answers._doubt, answers.Pairs.slowdown
          test_in_drawn_worlds_the_star_is_on_no_storage_that_is_slower_or_truly_dearer, ()),
         (FleetTime, "uncertainty", property(as_of_medians), test_the_range_of_a_cost_holds_the_true_one,
          (replace(WELL, stragglers=0.05),)),
+        *((place, name, product, test_noise_of_another_kind_moves_no_star_to_a_storage_that_is_8_percent_slower, given)
+          for place, name, product, given in (
+              (answers.Pairs, "slowdown", by_figures, (NOISY, "Student's t")),
+              (answers.Pairs, "slowdown", by_figures, (NOISY, "two kinds of hosts")),
+              (pairs, "uncertainties", of_instances, (TAILED, "stalls of all instances")),
+              (answers.Pairs, "between", summed, (TAILED, "stalls of all instances")),
+          )),
         (answers, "_is_shown", lambda candidate, wanted: wanted.is_met(candidate.value),
          test_an_objective_is_reached_only_where_the_true_percentile_reaches_it,
          (FleetTruth(instances=3, repetitions=3, of_instances=0.10), 0.95, False)),
     ],
     ids=["beside the next", "corrected", "by figures", "prices", "prices, objective", "prices, drawn worlds",
-         "as of medians", "met by value"],
+         "as of medians",
+         "t by figures", "hosts by figures", "instances only", "Welch", "met by value"],
 )  # fmt: skip
 def test_a_broken_product_is_found(place, name, product, test, given, monkeypatch):
     monkeypatch.setattr(place, name, product)

@@ -13,6 +13,7 @@ from matrix.statistics.fleet_values import FleetValues
 from matrix.statistics.resampling import uncertainties
 from matrix.statistics.uncertainty import Uncertainty
 from matrix.terms.findings.replication import NeededReplication
+from matrix.terms.findings.risks import MEDIAN
 
 
 @dataclass
@@ -23,10 +24,17 @@ class Pairs:
     _known: dict[int, Uncertainty | None] = field(default_factory=dict)
 
     def between(self, base: Candidate, other: Candidate) -> Difference | None:
-        """Return the difference at the percentile that ranks them; None without single values."""
+        """Return the difference at the percentile that ranks them; None without single values.
+
+        A fleet that met no stall looks as certain as one that never has any. So tails of both count with the larger
+        variance, as costs do.
+        """
         if base.values is None or other.values is None:
             return None
         known = self._of(base.values), self._of(other.values)
+        if self.question.ranked_level != MEDIAN:
+            larger = max((each for each in known if each), key=lambda each: each.variance, default=None)
+            known = larger, larger
         return difference(base.values, other.values, self.question.ranked_level, known=known, is_one_run=True)
 
     def slowdown(self, base: Candidate, other: Candidate) -> Slowdown | None:
