@@ -8,7 +8,7 @@ from aws.stack.environment import environment
 from contract.retryable import reason_of
 from matrix.plan import egress
 from matrix.plan.egress import WayOut
-from matrix.terms.problems import Problem
+from matrix.terms.problems import Problem, Weight
 
 
 def ways_out() -> tuple[list[WayOut], list[Problem]]:
@@ -18,4 +18,4 @@ def ways_out() -> tuple[list[WayOut], list[Problem]]:
     except (ClientError, BotoCoreError) as error:
         rule = f"could not be asked for routes and endpoints ({reason_of(error)})"
         fix = "see that they reach S3 and STS: docs/company.md"
-        return [], [Problem(egress.PATH, network.subnets(), rule, fix, is_warning=True)]
+        return [], [Problem(egress.PATH, network.subnets(), rule, fix, weight=Weight.NOTE)]

@@ -15,7 +15,7 @@ from aws.storages.clouds import FILE_SYSTEMS
 from matrix.plan import instance_limits, quotas
 from matrix.plan.quotas import Need
 from matrix.terms.documents.plan import PlanDocument, PlanWarning
-from matrix.terms.problems import InvalidMatrix, Problem
+from matrix.terms.problems import InvalidMatrix, Problem, Weight
 
 # DescribeInstanceTypes takes a hundred names.
 TYPES_AT_ONCE = 100
@@ -58,8 +58,9 @@ def check(plan: PlanDocument, at_once: int) -> list[PlanWarning]:
         instance_limits.volumes_of(cells), {name: limits for name, limits in described.items() if limits}
     )
     if unasked:
-        message = "these quotas could not be asked for; what exceeds one fails when it is created"
-        warnings.append({"path": "quotas", "value": "; ".join(unasked), "message": f"{message}: {'; '.join(unasked)}"})
+        given = "; ".join(unasked)
+        message = f"these quotas could not be asked for; what exceeds one fails when it is created: {given}"
+        warnings.append({"path": "quotas", "value": given, "message": message, "weight": Weight.NOTE})
     return warnings
 
 

@@ -11,7 +11,7 @@ from aws.stack.environment import environment
 from matrix.plan import recycle_bin
 from matrix.plan.recycle_bin import BinRule, Tags
 from matrix.terms.documents.plan import PlanDocument
-from matrix.terms.problems import Problem, Problems
+from matrix.terms.problems import Problem, Problems, Weight
 
 
 def problems(plan: PlanDocument) -> Problems:
@@ -22,7 +22,7 @@ def problems(plan: PlanDocument) -> Problems:
     except (ClientError, BotoCoreError) as error:
         rule = f"could not be asked for its rules ({denials.reason(error)}); what they keep is billed for days"
         fix = "see `aws rbin list-rules --resource-type EBS_VOLUME`: docs/company.md"
-        yield Problem(recycle_bin.PATH, environment().region, rule, fix, is_warning=True)
+        yield Problem(recycle_bin.PATH, environment().region, rule, fix, weight=Weight.MONEY)
     else:
         yield from recycle_bin.problems(rules, plan, of_all, tags.STACK)
 

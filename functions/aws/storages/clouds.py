@@ -12,7 +12,7 @@ from matrix.storages.models import MODELS, existing_id, how_many, is_mounted_rea
 from matrix.terms.documents.job import Mount
 from matrix.terms.documents.parts import Part
 from matrix.terms.keys import folder_on_existing
-from matrix.terms.problems import Problem, Problems
+from matrix.terms.problems import Problem, Problems, Weight
 
 STORAGES: dict[str, CloudStorage] = {
     kind: import_module(f"aws.storages.{kind.replace('-', '_')}").cloud for kind in MODELS
@@ -56,7 +56,11 @@ def existing_problems(matrix: Matrix, account: str) -> Problems:
             continue
         for refusal in kind.refusals(storage.document, account):
             yield Problem(
-                f"{path}.{refusal.field}", refusal.value, refusal.rule, refusal.fix, is_warning=refusal.is_doubt
+                f"{path}.{refusal.field}",
+                refusal.value,
+                refusal.rule,
+                refusal.fix,
+                weight=Weight.NOTE if refusal.is_doubt else None,
             )
 
 

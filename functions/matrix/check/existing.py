@@ -7,7 +7,7 @@ from matrix.input.matrix import Matrix
 from matrix.price.book import published_prices
 from matrix.storages.base import FILE_SYSTEM_ID, Storage
 from matrix.storages.models import MODELS, is_mounted_read_only
-from matrix.terms.problems import Problem, Problems
+from matrix.terms.problems import Problem, Problems, Weight
 
 
 def existing_storages_come_to_no_harm(parsed: ParsedMatrix) -> Problems:
@@ -87,7 +87,7 @@ def _storage_problems(matrix: Matrix, path: str, storage: Storage, first: dict[s
     )
     if is_mounted_read_only(storage.document):
         rule = "exists: it is mounted read-only, and neither changed, tagged nor deleted"
-    yield Problem(path, name, rule, "measure when nobody else uses it", is_warning=True)
+    yield Problem(path, name, rule, "measure when nobody else uses it", weight=Weight.UNFAIR)
 
 
 # Names of AWS's file systems: fs-….efs.REGION.amazonaws.com, and fs-… or svm-….fs-….fsx.REGION.amazonaws.com.
@@ -111,7 +111,9 @@ def servers_of_aws_have_their_type(parsed: ParsedMatrix) -> Problems:
         existing = (name for name, model in MODELS.items() if FILE_SYSTEM_ID in model.traits.existing_fields)
         types = " or ".join(name for name in existing if name.startswith(kind))
         rule = f"is a file system of AWS ({kind.upper()}): {costs}, which is in no cost of an nfs storage"
-        yield Problem(f"{path}.source", name, rule, f'write type {types} with fileSystemId "{name}"', is_warning=True)
+        yield Problem(
+            f"{path}.source", name, rule, f'write type {types} with fileSystemId "{name}"', weight=Weight.MONEY
+        )
 
 
 RULES = (

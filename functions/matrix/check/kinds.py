@@ -7,7 +7,7 @@ from matrix.input.workloads.command import CommandWorkload
 from matrix.input.workloads.metadata import MetadataWorkload
 from matrix.storages.ebs import EbsStorage
 from matrix.storages.models import how_many
-from matrix.terms.problems import Problem, Problems, shorten
+from matrix.terms.problems import Problem, Problems, Weight, shorten
 from matrix.terms.quantities import count_of
 
 
@@ -38,7 +38,9 @@ def bandwidth_can_be_weighted(parsed: ParsedMatrix) -> Problems:
         if not is_known:
             rule = f"may not be had of {kind}, which instance_limits.json lacks: EC2 would refuse the launch"
         fix = "leave it out, or write a type such as m8g.4xlarge (families: `weightable` in instance_limits.json)"
-        yield Problem(f"{cell.fleet_path}.bandwidthWeighting", weighting, rule, fix, is_warning=not is_known)
+        yield Problem(
+            f"{cell.fleet_path}.bandwidthWeighting", weighting, rule, fix, weight=None if is_known else Weight.NOTE
+        )
 
 
 def storage_is_for_the_workload(parsed: ParsedMatrix) -> Problems:
@@ -176,7 +178,7 @@ def snapshots_are_loaded(parsed: ParsedMatrix) -> Problems:
         for path, (value, rule, fix) in found.items():
             if path not in warned:
                 warned.add(path)
-                yield Problem(path, value, rule, fix, is_warning=True)
+                yield Problem(path, value, rule, fix, weight=Weight.UNFAIR)
 
 
 def several_file_systems_are_used_alike(parsed: ParsedMatrix) -> Problems:
@@ -199,7 +201,7 @@ def _against_several(cell: Combination, several: int) -> Problems:
         yield Problem(f"{fleet}.placement", placement, rule, f"leave it out, or write {[1] * several}")
     if count < several:
         rule = f"{of} {several - count} of them are paid for and not used"
-        yield Problem(f"{fleet}.count", count, rule, "exclude the cell", is_warning=True)
+        yield Problem(f"{fleet}.count", count, rule, "exclude the cell", weight=Weight.MONEY)
     if isinstance(cell.workload, MetadataWorkload) and "fleet" in cell.workload.directories:
         path = f"{cell.workload_path}.directories"
         rule = f"{of} the instances have no directory in common"

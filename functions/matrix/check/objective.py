@@ -10,7 +10,7 @@ from matrix.input.workloads.open_loop import OpenLoopModel
 from matrix.terms.findings.replication import MIN_INSTANCES, MIN_REPETITIONS, advice, describe_counts, shortages_of
 from matrix.terms.metrics import METRICS, Metric
 from matrix.terms.open_loop import HIGHEST_RATE
-from matrix.terms.problems import Problem, Problems, shorten
+from matrix.terms.problems import Problem, Problems, Weight, shorten
 
 
 def objective_can_be_judged(parsed: ParsedMatrix) -> Problems:
@@ -60,14 +60,14 @@ def objective_can_be_shown(parsed: ParsedMatrix) -> Problems:
         rule = (
             "no run can show it, since the next instance may be slower: no storage gets the ★, and the exit code is 5"
         )
-        yield Problem("objective.percentile", matrix.objective.percentile, rule, "write 99", is_warning=True)
+        yield Problem("objective.percentile", matrix.objective.percentile, rule, "write 99", weight=Weight.NO_VERDICT)
         return
     fewest = min((cell.fleet.count for cell in parsed.cells), default=MIN_INSTANCES)
     # A volume for each instance may need no third repetition.
     if lacking := shortages_of(fewest, MIN_REPETITIONS, matrix.launches if matrix.launches > 1 else None):
         path = "launches" if matrix.launches > 1 else "fleet"
         rule = f"no storage can be shown to reach it with {describe_counts(lacking)}: the exit code is 5 at best"
-        yield Problem(path, None, rule, advice(lacking), is_warning=True)
+        yield Problem(path, None, rule, advice(lacking), weight=Weight.NO_VERDICT)
 
 
 def _declared(workloads: Sequence[Workload]) -> Iterator[tuple[str, Metric]]:

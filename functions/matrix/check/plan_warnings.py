@@ -18,7 +18,7 @@ from matrix.statistics.sample_size import needed
 from matrix.terms.findings.replication import MIN_LAUNCHES, advice, describe_counts, shortages_of
 from matrix.terms.fio_cautions import cautions_before
 from matrix.terms.metrics import latency_of
-from matrix.terms.problems import Problem, Problems
+from matrix.terms.problems import Problem, Problems, Weight
 from matrix.terms.quantities import count_of
 from matrix.terms.sentences import MAX_NAMED, first_of
 from matrix.terms.sizes import format_size, rough_size
@@ -50,7 +50,7 @@ def a_difference_can_be_tested(parsed: ParsedMatrix) -> Problems:
         path = {"instance": "fleet", "repetition": "repetitions", "launch": "launches"}[lacking[0]["unit"]]
         few = describe_counts(lacking)
         rule = f"no difference between storages can be tested with at most {few}, so results say open or not replicated"
-        yield Problem(path, None, rule, advice(lacking), is_warning=True)
+        yield Problem(path, None, rule, advice(lacking), weight=Weight.NO_VERDICT)
 
 
 def a_leader_is_launched_again(parsed: ParsedMatrix) -> Problems:
@@ -60,7 +60,7 @@ def a_leader_is_launched_again(parsed: ParsedMatrix) -> Problems:
     for path, workload in parsed.workloads:
         if isinstance(workload, CommandWorkload) and workload.on == "leader":
             rule = "one instance of each fleet has figures, and in one launch it shows no interval and no difference"
-            yield Problem(f"{path}.on", "leader", rule, f'set "launches": {MIN_LAUNCHES}', is_warning=True)
+            yield Problem(f"{path}.on", "leader", rule, f'set "launches": {MIN_LAUNCHES}', weight=Weight.NO_VERDICT)
 
 
 def fio_takes_a_second(parsed: ParsedMatrix) -> Problems:
@@ -80,7 +80,7 @@ def fio_takes_a_second(parsed: ParsedMatrix) -> Problems:
         if took < MIN_FIO_S:
             rule = f"may take only {took:.1g} s on {cell.storage_name}; below 1 s fio's rates mean nothing and it fails"
             fix = "write time_based 1 with a runtime, or a larger size"
-            yield Problem(path, None, rule, fix, is_warning=True)
+            yield Problem(path, None, rule, fix, weight=Weight.NO_VERDICT)
 
 
 def fio_measures_the_storage(parsed: ParsedMatrix) -> Problems:
@@ -92,7 +92,7 @@ def fio_measures_the_storage(parsed: ParsedMatrix) -> Problems:
                 if rule not in warned:
                     warned.add(rule)
                     option = place(point, name)
-                    yield Problem(f"{path}.{option}", point["options"].get(name), rule, fix, is_warning=True)
+                    yield Problem(f"{path}.{option}", point["options"].get(name), rule, fix, weight=Weight.UNFAIR)
 
 
 def creates_are_alike(parsed: ParsedMatrix) -> Problems:
@@ -112,7 +112,7 @@ def creates_are_alike(parsed: ParsedMatrix) -> Problems:
         )
         is_synced_by_tool = isinstance(workload, MetadataWorkload) or workload.tool == ["engine"]
         fix = 'write sync "each"' if is_synced_by_tool else 'write tool "engine" and sync "each"'
-        yield Problem(f"{path}.sync", "none", rule, fix, is_warning=True)
+        yield Problem(f"{path}.sync", "none", rule, fix, weight=Weight.UNFAIR)
 
 
 def percentiles_have_operations(parsed: ParsedMatrix) -> Problems:
@@ -142,7 +142,7 @@ def percentiles_have_operations(parsed: ParsedMatrix) -> Problems:
             fix, field = f"write time_based 1 with runtime {enough_s} or more", place(point, field)
         else:
             fix = f"write {math.ceil(least * point[field] / count):,} or more, best for steps of 30 s and more"
-        yield Problem(f"{path}.{field}", None, rule, fix, is_warning=True)
+        yield Problem(f"{path}.{field}", None, rule, fix, weight=Weight.NO_VERDICT)
 
 
 def data_exceeds_the_servers_cache(parsed: ParsedMatrix) -> Problems:
@@ -183,7 +183,7 @@ def data_exceeds_the_servers_cache(parsed: ParsedMatrix) -> Problems:
             if read < stored:
                 more = "read more in each step" + (", or access random" if is_of_records else ", or write randrepeat 0")
             fix = f"{more}, or leave this fleet out; the report says what the cache answered"
-            yield Problem(f"{path}.{name}", rough_size(stored * files), rule, fix, is_warning=True)
+            yield Problem(f"{path}.{name}", rough_size(stored * files), rule, fix, weight=Weight.UNFAIR)
 
 
 def _read_bytes(cell: Combination, point: Mapping[str, Any], *, is_repeated: bool) -> tuple[float, float, int, bool]:
@@ -240,7 +240,7 @@ def storage_is_not_overloaded(parsed: ParsedMatrix) -> Problems:
         )
         most = int(storage.bandwidth_bytes_per_s / each)
         fewer = f', or set "count": {most} at most' if most else ""
-        yield Problem(path, None, rule, f"{storage.traits.ceilings.more_throughput}{fewer}", is_warning=True)
+        yield Problem(path, None, rule, f"{storage.traits.ceilings.more_throughput}{fewer}", weight=Weight.UNFAIR)
 
 
 def data_is_incompressible(parsed: ParsedMatrix) -> Problems:
@@ -252,7 +252,7 @@ def data_is_incompressible(parsed: ParsedMatrix) -> Problems:
         workload, of = cell.workload, f"{cell.storage.compressor} on {at}"
         if workload.writes_zeros:
             rule = f"zeros on {at} ({cell.storage.compressor}): compressible data measures the compressor"
-            yield Problem(f"{path}.source", "zero", rule, "write source random", is_warning=True)
+            yield Problem(f"{path}.source", "zero", rule, "write source random", weight=Weight.UNFAIR)
         elif isinstance(workload, FioWorkload):
             saved: dict[tuple[str, str], float] = {}
             for point in workload.points():
@@ -264,11 +264,11 @@ def data_is_incompressible(parsed: ParsedMatrix) -> Problems:
                     rule = f"{of} saves about {100 * share:.0f} % of fio's data: this measures the compressor"
                     leave = "" if name == "refill_buffers" else f"leave {name} out and "
                     fix = f"{leave}write refill_buffers 1"
-                    yield Problem(f"{path}.{at_option}", workload.options.get(name), rule, fix, is_warning=True)
+                    yield Problem(f"{path}.{at_option}", workload.options.get(name), rule, fix, weight=Weight.UNFAIR)
         elif isinstance(workload, CommandWorkload):
             rule = f"{of} makes what the command writes smaller: its rate is of fewer bytes than it counts"
             fix = "write random data, or data as compressible as yours, or compression NONE"
-            yield Problem(f"{path}.command", None, rule, fix, is_warning=True)
+            yield Problem(f"{path}.command", None, rule, fix, weight=Weight.UNFAIR)
 
 
 def instance_types_are_known(parsed: ParsedMatrix) -> Problems:
@@ -280,7 +280,7 @@ def instance_types_are_known(parsed: ParsedMatrix) -> Problems:
             types[server] = f"{cell.storage_path}.instanceType"
     for name, path in types.items():
         if doubted := doubt(name):
-            yield Problem(path, name, *doubted, is_warning=True)
+            yield Problem(path, name, *doubted, weight=Weight.UNFAIR)
 
 
 def processors_have_credits(parsed: ParsedMatrix) -> Problems:
@@ -297,7 +297,7 @@ def processors_have_credits(parsed: ParsedMatrix) -> Problems:
             if credit.is_unlimited
             else f" it has only these, or pays ${credit.surplus_usd:g} per vCPU-hour if your account makes it unlimited"
         )
-        yield Problem(path, name, rule, "take a type without credits, such as m6i.large", is_warning=True)
+        yield Problem(path, name, rule, "take a type without credits, such as m6i.large", weight=Weight.MONEY)
 
 
 def small_reads_of_objects_are_requests(parsed: ParsedMatrix) -> Problems:
@@ -314,7 +314,7 @@ def small_reads_of_objects_are_requests(parsed: ParsedMatrix) -> Problems:
             rule = (
                 f"each request of {size} is one GET on {cell.storage_name}: its latency is measured, and each is billed"
             )
-            yield Problem(path, size, rule, 'write "8MiB", the range that S3\'s clients ask for', is_warning=True)
+            yield Problem(path, size, rule, 'write "8MiB", the range that S3\'s clients ask for', weight=Weight.MONEY)
 
 
 def much_is_laid_out(parsed: ParsedMatrix) -> Problems:
@@ -337,7 +337,7 @@ def much_is_laid_out(parsed: ParsedMatrix) -> Problems:
                 f"fio lays out {'up to ' * (len(much) > 1)}{max(much.values()) / 2**40:.1f} TiB on"
                 f" {first_of(list(much), MAX_NAMED)} before it measures, in time and cost of the plan"
             )
-            yield Problem(path, None, rule, "write a smaller size", is_warning=True)
+            yield Problem(path, None, rule, "write a smaller size", weight=Weight.MONEY)
 
 
 RULES = (

@@ -29,7 +29,7 @@ from matrix.storages.base import Storage
 from matrix.storages.models import MODELS
 from matrix.terms.documents.parts import Fleet
 from matrix.terms.names import fleet_label
-from matrix.terms.problems import Problem, Problems, check, path_text, shorten
+from matrix.terms.problems import Problem, Problems, Weight, check, path_text, shorten
 from matrix.terms.quantities import count_of
 from matrix.terms.sentences import MAX_NAMED, first_of
 from matrix.terms.sizes import format_size
@@ -103,7 +103,7 @@ def cells_can_be_planned(parsed: ParsedMatrix) -> Problems:
     if cells > MANY_CELLS:
         rule = f"{sum_} are {cells:,} cells; more than {MANY_CELLS:,} have not been tried"
         fix = "use sweeps inside workloads, or several matrices"
-        yield Problem("storage", cells, rule, fix, is_warning=cells <= MAX_CELLS)
+        yield Problem("storage", cells, rule, fix, weight=Weight.NOTE if cells <= MAX_CELLS else None)
     total = 0
     for path, workload in parsed.parts("workload"):
         steps = workload.number_of_points * matrix.repetitions
@@ -126,7 +126,7 @@ def cells_can_be_planned(parsed: ParsedMatrix) -> Problems:
     if at_once > limits.EC2_AT_ONCE.value:
         rule = f"up to {at_once:,} instances at once; more than {limits.EC2_AT_ONCE.value:,.0f} have not been tried"
         fix = "write a smaller maxConcurrentFileSystems, and check the account's vCPU quota"
-        yield Problem("maxConcurrentFileSystems", matrix.max_concurrent_file_systems, rule, fix, is_warning=True)
+        yield Problem("maxConcurrentFileSystems", matrix.max_concurrent_file_systems, rule, fix, weight=Weight.NOTE)
 
 
 def names_are_different(parsed: ParsedMatrix) -> Problems:
@@ -300,7 +300,7 @@ def source_is_as_fast_as_the_storage(parsed: ParsedMatrix) -> Problems:
             f"{most}: where a tool is that fast, this measures that volume"
         )
         fix = f"take results near {SOURCE_BYTES_PER_S / 1e6:.0f} MB/s for the source's, and dd or fio for the storage's"
-        yield Problem(f"{path}.type", "transfer", rule, fix, is_warning=True)
+        yield Problem(f"{path}.type", "transfer", rule, fix, weight=Weight.UNFAIR)
 
 
 def file_systems_are_filled_once(parsed: ParsedMatrix) -> Problems:

@@ -8,7 +8,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSeriali
 from pydantic.alias_generators import to_camel
 from pydantic_core import PydanticCustomError
 
-from matrix.terms.problems import Problem, Problems, path_text
+from matrix.terms.problems import Problem, Problems, Weight, path_text
 from matrix.terms.sizes import format_size, parse_size
 
 MAX_SWEEP_VALUES = 100
@@ -56,9 +56,11 @@ class InputModel(BaseModel):
         """Return the rules beyond the types of its fields, each for the valid part."""
         return ()
 
-    def problem(self, name: str, rule: str, fix: str, *, is_warning: bool = False, value: object = AS_GIVEN) -> Problem:
+    def problem(
+        self, name: str, rule: str, fix: str, *, weight: Weight | None = None, value: object = AS_GIVEN
+    ) -> Problem:
         """Return a problem of the field that the input calls `name`, with its path within this part."""
-        return Problem(path_text((name,)), value, rule, fix, is_warning)
+        return Problem(path_text((name,)), value, rule, fix, weight)
 
 
 Rule = Callable[[Any], Problems]

@@ -15,6 +15,7 @@ from matrix.plan.quotas import (
 from matrix.storages.base import Quota
 from matrix.storages.models import MODELS
 from matrix.terms.documents.plan import PlanDocument, PlanWarning
+from matrix.terms.problems import Weight
 
 FREE, OFF = "FREE", "off"
 
@@ -44,15 +45,16 @@ def warning_of_public_access(mode: str) -> PlanWarning | None:
         f"VPC Block Public Access of the region is {mode}: instances in the stack's own VPC cannot reach AWS's APIs and"
         " their cells fail, unless the VPC is excluded (aws ec2 create-vpc-block-public-access-exclusion)"
     )
-    return {"path": "account", "value": mode, "message": message}
+    return {"path": "account", "value": mode, "message": message, "weight": Weight.NOTE}
 
 
 def warning_of_unasked(reasons: list[str]) -> PlanWarning | None:
     """Return a warning that a restriction could not be checked; EC2 decides at the launch."""
     if not reasons:
         return None
-    message = "these settings of the account could not be asked for; where one forbids it, launches fail"
-    return {"path": "account", "value": "; ".join(reasons), "message": f"{message}: {'; '.join(reasons)}"}
+    given = "; ".join(reasons)
+    message = f"these settings of the account could not be asked for; where one forbids it, launches fail: {given}"
+    return {"path": "account", "value": given, "message": message, "weight": Weight.NOTE}
 
 
 # Each file system that is measured at the same time runs one function at a time, and so does the sweep.

@@ -8,6 +8,7 @@ from matrix.plan.document import PlannedCell
 from matrix.price.book import Cost
 from matrix.terms.documents.plan import PlanWarning
 from matrix.terms.grouping import grouped
+from matrix.terms.problems import Weight
 
 
 def warnings(
@@ -21,7 +22,7 @@ def warnings(
         message = (
             f"less than the {cost.expected:,.2f} USD that are expected: the run is refused before it makes anything"
         )
-        yield {"path": "budgetUsd", "value": budget_usd, "message": message}
+        yield {"path": "budgetUsd", "value": budget_usd, "message": message, "weight": Weight.MONEY}
         return
     # At its start a cell's worst case is reserved. Its expected cost, a part of that, is in the sum already.
     unmeasured = [cell for cell in cells if not cell.reused_from]
@@ -31,7 +32,7 @@ def warnings(
             f"leaves {spare_usd:,.2f} USD beside what is expected, and {name_of(riskiest)} alone may cost"
             f" {_beyond_usd(riskiest):,.2f} more: it is skipped if it comes when the rest is spent"
         )
-        yield {"path": "budgetUsd", "value": budget_usd, "message": message}
+        yield {"path": "budgetUsd", "value": budget_usd, "message": message, "weight": Weight.MONEY}
 
 
 def unbounded(cells: Iterable[tuple[Combination, Cost]]) -> Iterator[PlanWarning]:
@@ -43,7 +44,7 @@ def unbounded(cells: Iterable[tuple[Combination, Cost]]) -> Iterator[PlanWarning
             " allows until its deadline; write expectedReadGiB and expectedWriteGiB, or run it with 1 instance first:"
             " the receipt has what it cost"
         )
-        yield {"path": path, "value": None, "message": message, "code": "bytes-are-bounded"}
+        yield {"path": path, "value": None, "message": message, "weight": Weight.MONEY, "code": "bytes-are-bounded"}
 
 
 def assumptions(budget_usd: float | None, cost: Cost) -> list[str]:

@@ -8,35 +8,18 @@ from matrix.price.book import CellRates, Cost
 from matrix.terms.charges import ROOT_VOLUME_GIB
 from matrix.terms.documents.parts import Attempt, Emulation, Fleet, Part, Point, Source, Step, Volume
 from matrix.terms.documents.plan import PlanCell, PlanDocument, PlanFileSystem, PlanUse, PlanWarning, Populate
-from matrix.terms.problems import Problem
-
-# What would compare something else than the storages, by the name of the rule.
-UNFAIR = frozenset({
-    "creates-are-alike", "data-exceeds-the-servers-cache", "data-is-incompressible", "fio-measures-the-storage",
-    "network-is-sustained", "storage-has-no-burst", "one-client-is-enough", "instance-carries-the-volumes",
-    "storage-is-not-overloaded", "source-is-as-fast-as-the-storage", "a-cache-is-as-fast-as-its-disk",
-    "snapshot-is-of-one-volume", "snapshots-are-loaded", "fresh-flash-is-known", "instance-types-are-known",
-    "bytes-take-the-gateway-endpoint",
-})  # fmt: skip
-# What leaves a question without an answer.
-WITHOUT_VERDICT = frozenset({
-    "a-difference-can-be-tested", "a-leader-is-launched-again", "percentiles-have-operations", "fio-takes-a-second",
-    "objective-can-be-shown",
-})  # fmt: skip
-# What costs more than it need, or more than the plan knows.
-OF_MONEY = frozenset({
-    "bytes-are-bounded", "processors-have-credits", "much-is-laid-out", "small-reads-of-objects-are-requests",
-    "random-requests-are-large-on-hdd", "paid-iops-are-used", "iops-are-offered", "the-volume-uses-all-pairs",
-    "several-file-systems-are-used-alike", "the-recycle-bin-keeps-nothing",
-})  # fmt: skip
+from matrix.terms.problems import Problem, Weight
 
 
 def warning_of(problem: Problem) -> PlanWarning:
     """Return a problem that stops no run as one of a plan's warnings."""
+    if problem.weight is None:
+        raise ValueError(f"{problem} stops the run")
     warning: PlanWarning = {
         "path": problem.path,
         "value": problem.value,
         "message": f"{problem.rule}; {problem.fix}",
+        "weight": problem.weight,
     }
     if problem.code:
         warning["code"] = problem.code
@@ -44,14 +27,9 @@ def warning_of(problem: Problem) -> PlanWarning:
 
 
 def in_order(warnings: Iterable[PlanWarning]) -> list[PlanWarning]:
-    """Return warnings as they weigh: unfair comparisons, verdicts that cannot be had, money, and then all others."""
-    return sorted(warnings, key=_weight)
-
-
-def _weight(warning: PlanWarning) -> int:
-    code = warning.get("code", "")
-    groups = (code in UNFAIR, code in WITHOUT_VERDICT, code in OF_MONEY or warning["path"] in {"budgetUsd", "prices"})
-    return next((place for place, is_in in enumerate(groups) if is_in), len(groups))
+    """Return warnings as they weigh."""
+    order = list(Weight)
+    return sorted(warnings, key=lambda warning: order.index(Weight(warning["weight"])))
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from matrix.plan import placing
 from matrix.price.book import Cost
 from matrix.storages.directory_buckets import OBJECT_SERVICE
 from matrix.terms.documents.plan import PlanDocument
-from matrix.terms.problems import Problem, Problems
+from matrix.terms.problems import Problem, Problems, Weight
 from matrix.terms.sentences import MAX_NAMED, first_of
 
 ANYWHERE = "0.0.0.0/0"
@@ -227,7 +227,7 @@ def toll_warnings(
         if service in subnets[0].endpoints:
             fix += ", and set PrivateDnsOnlyForInboundResolverEndpoint of the interface endpoint"
         names = [way.subnet for way in subnets]
-        yield Problem(PATH, names, rule, fix, is_warning=True, code="bytes-take-the-gateway-endpoint")
+        yield Problem(PATH, names, rule, fix, weight=Weight.UNFAIR, code="bytes-take-the-gateway-endpoint")
 
 
 def problems(ways: Sequence[WayOut], plan: PlanDocument, matrix: Matrix, region: str) -> Problems:
@@ -324,4 +324,4 @@ def _problems(
             doubt = "" if reached is False else " that can be seen from here, unless another network has one"
             names = [way.subnet for way in lacking]
             fix = way_out if isinstance(way_out, str) else way_out(lacking[0])
-            yield Problem(path, names, rule + doubt, fix, is_warning=not is_refused)
+            yield Problem(path, names, rule + doubt, fix, weight=None if is_refused else Weight.NOTE)

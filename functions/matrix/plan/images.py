@@ -16,6 +16,7 @@ from matrix.storages.models import MODELS
 from matrix.terms.charges import ROOT_VOLUME_GIB, Amount
 from matrix.terms.documents.parts import Params, Part, Provisions
 from matrix.terms.documents.plan import PlanImage, PlanWarning
+from matrix.terms.problems import Weight
 
 # By the `tool` of a point, for all workloads; the agent's own engines need no programs.
 _OF_TOOL = {
@@ -182,15 +183,15 @@ def warnings(planned: Iterable[PlannedImage], most_helped: int) -> Iterator[Plan
         if unseen and not is_ubuntu:
             message = f"{' and '.join(unseen)}: we did not find fpart in the packages of Amazon Linux 2023, and without"
             message += ' it each cell that needs it fails; write "image": {"os": "ubuntu-22.04"}, which has it'
-            yield {"path": "image.os", "value": recipe.os, "message": message}
+            yield {"path": "image.os", "value": recipe.os, "message": message, "weight": Weight.NOTE}
         if is_ubuntu and not each.is_baked and most_helped > 1:
             message = (
                 f"up to {most_helped} instances compile the EFS mount helper, which takes each of them minutes, and"
             )
             message += " download its sources at the same time; a cell fails whose instances are not ready in time;"
             message += ' write "image": {"os": "ubuntu-22.04", "bake": true} to compile it once'
-            yield {"path": "image.bake", "value": False, "message": message}
+            yield {"path": "image.bake", "value": False, "message": message, "weight": Weight.NOTE}
         if each.is_baked and recipe.packages:
             message = "programs of a baked image come from S3 when they are first read, which may make the first"
             message += " repetition slower (its container images are read beforehand); take three repetitions or more"
-            yield {"path": "image.packages", "value": list(recipe.packages), "message": message}
+            yield {"path": "image.packages", "value": list(recipe.packages), "message": message, "weight": Weight.NOTE}

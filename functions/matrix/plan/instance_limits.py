@@ -16,6 +16,7 @@ from matrix.storages.metrics import Burst
 from matrix.storages.models import AnyStorage, metrics_of
 from matrix.terms.documents.plan import PlanCell, PlanWarning
 from matrix.terms.names import canonical
+from matrix.terms.problems import Weight
 from matrix.terms.quantities import number
 from matrix.terms.sentences import MAX_NAMED, first_of
 
@@ -114,6 +115,7 @@ def warnings(attached: Iterable[StorageVolumes], types: Mapping[str, EbsLimits])
             "path": "fleet",
             "value": volumes.instance_type,
             "message": message,
+            "weight": Weight.UNFAIR,
             "code": CODE,
         }
         for storage, volumes, *_ in attached
@@ -137,6 +139,7 @@ def warnings(attached: Iterable[StorageVolumes], types: Mapping[str, EbsLimits])
             "path": "fleet",
             "value": instance_type,
             "message": found.format(first_of(storages, MAX_NAMED)),
+            "weight": Weight.UNFAIR,
             "code": CODE,
         }
         for (instance_type, found), storages in alike.items()
@@ -152,7 +155,10 @@ def unknown(attached: Iterable[StorageVolumes]) -> list[PlanWarning]:
         " the run starts; if they are below the volumes', the instance is measured"
     )
     unknown_types = (name for name in types if name not in known_limits())
-    return [{"path": "fleet", "value": name, "message": message.format(name)} for name in unknown_types]
+    return [
+        {"path": "fleet", "value": name, "message": message.format(name), "weight": Weight.UNFAIR}
+        for name in unknown_types
+    ]
 
 
 def reach_of(instance_type: str, weighting: str | None, storage: Storage) -> Reach:

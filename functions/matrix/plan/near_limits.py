@@ -13,7 +13,7 @@ from matrix.plan.instance_limits import NEAR, beyond_network
 from matrix.storages.metrics import Burst
 from matrix.storages.models import metrics_of
 from matrix.terms.documents.parts import Point
-from matrix.terms.problems import Problem, Problems, check
+from matrix.terms.problems import Problem, Problems, Weight, check
 from matrix.terms.quantities import number, rough_duration
 
 MIB = 2.0**20
@@ -50,7 +50,7 @@ def network_is_sustained(planned: Sequence[PlannedRates]) -> Problems:
         path = f"{cell.fleet_path}.instanceType"
         if network is None:
             rule = f"the network bandwidth of {name} is not known here: it may be slower than {cell.storage_name}"
-            yield Problem(path, name, rule, "compare its baseline bandwidth (EC2 instance types)", is_warning=True)
+            yield Problem(path, name, rule, "compare its baseline bandwidth (EC2 instance types)", weight=Weight.UNFAIR)
         elif share >= NEAR:
             rule = (
                 f"{name} has {network.always / GBIT:g} Gbit/s of the network always and {network.most / GBIT:g} for"
@@ -62,7 +62,7 @@ def network_is_sustained(planned: Sequence[PlannedRates]) -> Problems:
             wanted = rates(cell, each.points, unlimited).one_way_bytes
             larger = smallest_with_network(name, min(wanted, network.most))
             fix = f"take {larger}" if larger else "take a type of another family: none of this one has that always"
-            yield Problem(path, name, rule, fix, is_warning=True)
+            yield Problem(path, name, rule, fix, weight=Weight.UNFAIR)
 
 
 def storage_has_no_burst(planned: Sequence[PlannedRates]) -> Problems:
@@ -91,7 +91,7 @@ def storage_has_no_burst(planned: Sequence[PlannedRates]) -> Problems:
         fix = "read the sustained figure in the report"
         if not each.has_job_hours:
             fix += ", and write objective.jobHours for a job that lasts longer"
-        yield Problem(path, None, rule, fix, is_warning=True)
+        yield Problem(path, None, rule, fix, weight=Weight.UNFAIR)
 
 
 def one_client_is_enough(planned: Sequence[PlannedRates]) -> Problems:
@@ -114,7 +114,7 @@ def one_client_is_enough(planned: Sequence[PlannedRates]) -> Problems:
                 f" ({cap.name}), and {cell.workload.slug} asks for more: a larger instance or more threads"
                 " change nothing"
             )
-            yield Problem(cell.storage_path, None, rule, cap.advice, is_warning=True)
+            yield Problem(cell.storage_path, None, rule, cap.advice, weight=Weight.UNFAIR)
 
 
 def random_requests_are_large_on_hdd(planned: Sequence[PlannedRates]) -> Problems:
@@ -135,7 +135,7 @@ def random_requests_are_large_on_hdd(planned: Sequence[PlannedRates]) -> Problem
                 f" a second at most, {number(storage.effective_iops * block / 1e6)} MB/s of these"
             )
             fix = "take gp3, larger blocks, or a sequential pattern"
-            yield Problem(cell.workload_path, None, rule, fix, is_warning=True)
+            yield Problem(cell.workload_path, None, rule, fix, weight=Weight.MONEY)
             break
 
 
@@ -155,7 +155,7 @@ def paid_iops_are_used(planned: Sequence[PlannedRates]) -> Problems:
                 f" of a typical latency, {each.cell.workload.slug} makes about {number(per_s)} a second"
             )
             fix = "raise iodepth (libaio, direct 1), numjobs or threads, or pay for fewer if your job waits like this"
-            yield Problem(f"{path}.iops", storage.document.get("iops"), rule, fix, is_warning=True)
+            yield Problem(f"{path}.iops", storage.document.get("iops"), rule, fix, weight=Weight.MONEY)
 
 
 def _most_per_s(cell: Combination, params: Mapping[str, Any]) -> float:

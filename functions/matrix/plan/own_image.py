@@ -9,7 +9,7 @@ from typing import Any
 from matrix.fields.fleet import architecture_of
 from matrix.input.matrix import Matrix
 from matrix.terms.charges import ROOT_VOLUME_GIB
-from matrix.terms.problems import Problem, Problems
+from matrix.terms.problems import Problem, Problems, Weight
 
 PATH = "image.ami"
 # Owner aliases in DescribeImages whose public images need no warning.
@@ -81,11 +81,11 @@ def _doubts(given: str, image: Mapping[str, Any], account: str) -> Problems:
     owner, alias = str(image.get("OwnerId", "")), image.get("ImageOwnerAlias")
     if image.get("Public") and owner != account and alias not in KNOWN_OWNERS:
         rule = f"is a public image of the account {owner}: whoever published it has root on your instances"
-        yield Problem(PATH, given, rule, "make sure that you know that account, or copy the image", is_warning=True)
+        yield Problem(PATH, given, rule, "make sure that you know that account, or copy the image", weight=Weight.NOTE)
     if image.get("ProductCodes"):
         rule = "is a product of AWS Marketplace: it may cost more than its instances, and must be subscribed to"
-        yield Problem(PATH, given, rule, "subscribe to it first; its charge is in no plan", is_warning=True)
+        yield Problem(PATH, given, rule, "subscribe to it first; its charge is in no plan", weight=Weight.NOTE)
     encrypted = [each["Ebs"].get("Encrypted") for each in image.get("BlockDeviceMappings", []) if "Ebs" in each]
     if any(encrypted):
         rule = "has an encrypted snapshot: where its key is one of the account, the stack's roles must be let use it"
-        yield Problem(PATH, given, rule, "see docs/company.md, A key of yours", is_warning=True)
+        yield Problem(PATH, given, rule, "see docs/company.md, A key of yours", weight=Weight.NOTE)

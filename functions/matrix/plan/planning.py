@@ -51,7 +51,7 @@ from matrix.terms.documents.plan import PlanUse, PlanWarning, Populate
 from matrix.terms.grouping import grouped
 from matrix.terms.ids import cell_id, launch_id, unique_slugs
 from matrix.terms.names import canonical, fleet_label, tell_apart, workload_names
-from matrix.terms.problems import InvalidMatrix
+from matrix.terms.problems import InvalidMatrix, Weight
 
 # Plan, analysis of the run, and a moment for the last clean-up: at most. A thirtieth of it is expected.
 RUN_OVERHEAD_S = 900.0
@@ -480,7 +480,7 @@ def _warnings_of_time(
         if (poll_s := max(each_s)) > MAX_POLL_S:
             polled = f"they are polled every {poll_s} s only"
             message = f"cells of {storage} fill the history of an execution, so {polled}"
-            yield {"path": "repetitions", "value": matrix.repetitions, "message": message}
+            yield {"path": "repetitions", "value": matrix.repetitions, "message": message, "weight": Weight.NOTE}
     if deadline_s < expected_s:
         message = f"the run is expected to take {expected_s / 3600:.1f} h; what is not measured by then is given up"
-        yield {"path": "deadlineHours", "value": matrix.deadline_hours, "message": message}
+        yield {"path": "deadlineHours", "value": matrix.deadline_hours, "message": message, "weight": Weight.NOTE}

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from matrix.storages.models import MODELS
 from matrix.terms.documents.plan import PlanDocument
-from matrix.terms.problems import Problem, Problems
+from matrix.terms.problems import Problem, Problems, Weight
 from matrix.terms.quantities import count_of
 
 PATH = "Recycle Bin"
@@ -56,14 +56,14 @@ def problems(
             fix = f"exclude the tag {own_tag}={tags[own_tag]} from the rule {longest.id}: docs/company.md"
         if kind == SNAPSHOT:
             rule = f"keeps snapshots of baked images for {days} after `matrix reap --images`, at the price of snapshots"
-            yield Problem(PATH, longest.id, rule, fix, is_warning=True, code=CODE)
+            yield Problem(PATH, longest.id, rule, fix, weight=Weight.MONEY, code=CODE)
             continue
         kept_usd = kept_usd_a_day(plan) * longest.days
         rule = (
             f"keeps the run's volumes for {days} after it has deleted them: about {kept_usd:.2f} USD more, and they"
             " count against your quotas of volumes until then"
         )
-        yield Problem(PATH, longest.id, rule, fix, is_warning=True, code=CODE)
+        yield Problem(PATH, longest.id, rule, fix, weight=Weight.MONEY, code=CODE)
         needed_usd = plan["totals"]["cost_usd"]["expected"] + kept_usd
         budget_usd = plan.get("budget_usd")
         if budget_usd is not None and needed_usd > budget_usd:

@@ -20,6 +20,7 @@ from matrix.terms.charges import (
 )
 from matrix.terms.documents.parts import CostRange, MachineRates, Volume
 from matrix.terms.documents.plan import PlanWarning
+from matrix.terms.problems import Weight
 
 _HERE = Path(__file__).parent
 _BOOKS = ("prices.json", "instance_prices.json")
@@ -224,7 +225,9 @@ class PriceBook:
         if self.unconfirmed:
             names = ", ".join(sorted(self.unconfirmed))
             doubts.append((names, "prices that nobody has confirmed widen the range, 25% down and 50% up"))
-        return [{"path": "prices", "value": names, "message": message} for names, message in doubts]
+        return [
+            {"path": "prices", "value": names, "message": message, "weight": Weight.MONEY} for names, message in doubts
+        ]
 
     def _judged(self, name: str, price: Price) -> Price:
         low, high = price.spread

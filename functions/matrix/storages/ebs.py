@@ -22,7 +22,7 @@ from matrix.storages.metrics import (
 from matrix.terms.ceilings import INSTANCE_EBS, LARGER_EBS
 from matrix.terms.charges import MIN_BILLED_S, MONTH_S, Amount, Charge, Query
 from matrix.terms.documents.parts import StorageFields
-from matrix.terms.problems import Problems
+from matrix.terms.problems import Problems, Weight
 from matrix.terms.use import Use, disk_bytes, disk_operations
 
 VolumeId = Annotated[str, StringConstraints(pattern=r"^vol-[0-9a-f]{8,17}$")]
@@ -484,7 +484,7 @@ def iops_fit_the_size(part: EbsStorage) -> Problems:
             "iops",
             f"needs at least {needed} GiB ({ratio.value:.0f} IOPS/GiB), got {part.size_gib}",
             f"write iops {allowed}, or sizeGiB {needed}",
-            is_warning=not ratio.is_firm,
+            weight=None if ratio.is_firm else Weight.NOTE,
         )
 
 
@@ -541,7 +541,7 @@ def snapshot_is_of_one_volume(part: EbsStorage) -> Problems:
                 f"it is loaded for {part.size_gib * 1_024 / rate:,.0f} s after its creation; until then reads are slow"
             )
             fix = "measure first and second reads apart, as events/volume-from-snapshot.json does"
-        yield part.problem("snapshotId", rule, fix, is_warning=True)
+        yield part.problem("snapshotId", rule, fix, weight=Weight.UNFAIR)
 
 
 def what_exists_is_one_volume(part: EbsStorage) -> Problems:

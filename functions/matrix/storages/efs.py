@@ -30,7 +30,7 @@ from matrix.storages.metrics import (
 )
 from matrix.terms.charges import Amount, Charge, Query, Usage, metered_by_mounts
 from matrix.terms.documents.parts import StorageFields
-from matrix.terms.problems import Problems
+from matrix.terms.problems import Problems, Weight
 from matrix.terms.use import Use, nfs_operations, total
 
 # Code and default are from published outputs of `aws service-quotas list-aws-default-service-quotas`, read in November
@@ -396,7 +396,9 @@ def provisioned_is_offered(part: EfsStorage) -> Problems:
         yield part.problem("provisionedThroughputMiBps", rule, f"write {nearest}")
     elif mibps > limits.EFS_PROVISIONED_USUAL_MIBPS.value:
         rule = f"above {limits.EFS_PROVISIONED_USUAL_MIBPS.value:,.0f} MiB/s the quota depends on the region"
-        yield part.problem("provisionedThroughputMiBps", rule, "check the account's EFS quota first", is_warning=True)
+        yield part.problem(
+            "provisionedThroughputMiBps", rule, "check the account's EFS quota first", weight=Weight.NOTE
+        )
 
 
 def iam_has_tls(part: EfsStorage) -> Problems:

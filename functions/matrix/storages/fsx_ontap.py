@@ -27,7 +27,7 @@ from matrix.storages.fsx import (
 )
 from matrix.terms.charges import Charge, Query, Usage
 from matrix.terms.documents.parts import StorageFields
-from matrix.terms.problems import Problems
+from matrix.terms.problems import Problems, Weight
 
 SINGLE, MULTI = "SINGLE_AZ_2", "MULTI_AZ_2"
 FLEXVOL, FLEXGROUP = "FLEXVOL", "FLEXGROUP"
@@ -314,17 +314,17 @@ def iops_are_offered(part: FsxOntapStorage) -> Problems:
             " what is above costs money and is not reached"
         )
         fix = f"write {served}, or a larger throughputMBpsPerHaPair"
-        yield part.problem("iops", rule, fix, is_warning=True)
+        yield part.problem("iops", rule, fix, weight=Weight.MONEY)
     elif part.iops < min(least * pairs, most):
         rule = f"the API's reference asks for 3 IOPS/GiB times HA pairs, {least * pairs:,}; the guide for {least:,}"
-        yield part.problem("iops", rule, f"write {least * pairs} if FSx refuses it", is_warning=True)
+        yield part.problem("iops", rule, f"write {least * pairs} if FSx refuses it", weight=Weight.MONEY)
 
 
 def the_volume_uses_all_pairs(part: FsxOntapStorage) -> Problems:
     """Yield a warning if some paid HA pairs store nothing of the volume."""
     if part.ha_pairs > 1 and part.volume_style == FLEXVOL:
         rule = f"a FLEXVOL volume is on one of {part.ha_pairs} HA pairs, and the others are paid for and not used"
-        yield part.problem("volumeStyle", rule, "write FLEXGROUP", is_warning=True)
+        yield part.problem("volumeStyle", rule, "write FLEXGROUP", weight=Weight.MONEY)
 
 
 def what_exists_is_named_whole(part: FsxOntapStorage) -> Problems:

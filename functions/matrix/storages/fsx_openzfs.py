@@ -31,7 +31,7 @@ from matrix.storages.fsx import (
 from matrix.storages.metrics import Burst
 from matrix.terms.charges import Charge, Query, Usage
 from matrix.terms.documents.parts import StorageFields
-from matrix.terms.problems import Problems
+from matrix.terms.problems import Problems, Weight
 from matrix.terms.use import Use
 
 # Deployment types whose option in the price list a source confirms (infracost's filters, Apache-2.0, November 2026):
@@ -422,12 +422,12 @@ def throughput_is_offered(part: FsxOpenZfsStorage) -> Problems:
         rule = f"{part.deployment_type} has {', '.join(map(str, offered))} MB/s"
         # The model gives the HA types only as a range: within it an unlisted value is doubtful, outside it is wrong.
         is_listed = part.deployment_type in limits.FSX_THROUGHPUT_LISTED
-        is_warning = not is_listed and offered[0] <= mbps <= offered[-1]
+        is_doubtful = not is_listed and offered[0] <= mbps <= offered[-1]
         fix = offered_instead(mbps, part.deployment_type, limits.FSX_THROUGHPUT_MBPS)
-        yield part.problem("throughputCapacityMBps", rule, fix, is_warning=is_warning)
+        yield part.problem("throughputCapacityMBps", rule, fix, weight=Weight.NOTE if is_doubtful else None)
     elif part.deployment_type == "SINGLE_AZ_HA_1" and mbps < limits.FSX_HA_1_LEAST_MBPS.value:
         rule = f"reports say that SINGLE_AZ_HA_1 starts at {limits.FSX_HA_1_LEAST_MBPS.value:.0f} MB/s"
-        yield part.problem("throughputCapacityMBps", rule, "write 128 if it is refused", is_warning=True)
+        yield part.problem("throughputCapacityMBps", rule, "write 128 if it is refused", weight=Weight.NOTE)
 
 
 def iops_are_offered(part: FsxOpenZfsStorage) -> Problems:
@@ -454,7 +454,7 @@ def iops_are_offered(part: FsxOpenZfsStorage) -> Problems:
             f"the file server of {part.throughput_capacity_mbps:,} MB/s has {most_here:,} disk IOPS at most, so that"
             " what is above costs money and is never reached, or FSx refuses it"
         )
-        yield part.problem("iops", rule, f"write {most_here}, or throughputCapacityMBps {mbps}", is_warning=True)
+        yield part.problem("iops", rule, f"write {most_here}, or throughputCapacityMBps {mbps}", weight=Weight.MONEY)
 
 
 def _fix_of_ratio(part: FsxOpenZfsStorage, per_gib: int) -> str:

@@ -10,7 +10,7 @@ from pydantic import Field
 from matrix.fields.types import Rule
 from matrix.storages.base import Storage, Traits, Words
 from matrix.storages.metrics import StorageMetrics
-from matrix.terms.problems import Problems
+from matrix.terms.problems import Problems, Weight
 
 # Seconds to write all disks of an instance once: the 118 GB of an m6id.large at 150 MB/s. Larger disks are assumed to
 # be faster in about the same proportion.
@@ -92,7 +92,7 @@ def fresh_flash_is_known(part: InstanceStoreStorage) -> Problems:
     if part.precondition is None:
         rule = "unless given, its flash is measured fresh; once all of it was written, SSDs write 2 to 10 times slower"
         fix = "write precondition 2 for what it does in the long run (SNIA's performance test specification)"
-        yield part.problem("precondition", rule, fix, is_warning=True, value=None)
+        yield part.problem("precondition", rule, fix, weight=Weight.UNFAIR, value=None)
 
 
 @cache

@@ -30,7 +30,7 @@ from matrix.storages.directory_buckets import (
 from matrix.storages.metrics import StorageMetrics
 from matrix.terms.charges import Amount, Charge, Usage
 from matrix.terms.documents.parts import StorageFields
-from matrix.terms.problems import Problems
+from matrix.terms.problems import Problems, Weight
 from matrix.terms.sizes import UNITS, format_size
 
 # Mountpoint's configuration guide, performance: the size of one request's read or write.
@@ -229,7 +229,7 @@ def a_cache_is_as_fast_as_its_disk(part: MountpointStorage) -> Problems:
     """Yield a warning for a cache, because the root volume may be slower than S3."""
     if part.cache_mib:
         rule = "the cache is on the root volume, a gp3 with 125 MiB/s and 3,000 IOPS: what it answers is no faster"
-        yield part.problem("cacheMiB", rule, "leave it out to measure S3 alone", is_warning=True)
+        yield part.problem("cacheMiB", rule, "leave it out to measure S3 alone", weight=Weight.UNFAIR)
 
 
 def what_exists_is_named_whole(part: MountpointStorage) -> Problems:

@@ -8,7 +8,7 @@ from matrix.fields.types import Rule
 from matrix.storages.base import Storage, Traits, Words
 from matrix.storages.metrics import StorageMetrics
 from matrix.terms.documents.parts import StorageFields
-from matrix.terms.problems import Problems
+from matrix.terms.problems import Problems, Weight
 
 # A DNS name or an IPv4 address, and a path without a part that begins with a dot: in the local cloud a folder of that
 # name replaces it.
@@ -116,4 +116,4 @@ def writes_are_kept(part: NfsStorage) -> Problems:
     soft = sorted(MAY_LOSE & set(part.options.split(",")))
     if soft:
         rule = f"with {soft[0]} the kernel gives an operation up after retrans attempts, and data may be lost"
-        yield part.problem("options", rule, "write hard, unless your jobs mount it so", is_warning=True)
+        yield part.problem("options", rule, "write hard, unless your jobs mount it so", weight=Weight.NOTE)

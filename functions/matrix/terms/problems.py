@@ -4,6 +4,7 @@ import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from enum import StrEnum
 from typing import Any
 
 MAX_VALUE_CHARACTERS = 80
@@ -18,17 +19,31 @@ HERE = "⟨here⟩"
 Path = tuple[str | int, ...]
 
 
+class Weight(StrEnum):
+    """What a warning puts at risk, in the order of a plan's warnings."""
+
+    UNFAIR = "unfair"  # something else than the storages would be compared
+    NO_VERDICT = "no-verdict"  # a question would have no answer
+    MONEY = "money"  # it costs more than it need, or more than the plan knows
+    NOTE = "note"
+
+
 @dataclass(frozen=True)
 class Problem:
-    """A reason not to run the matrix, or with `is_warning` a doubt: the matrix is planned all the same."""
+    """A reason not to run the matrix, or with a `weight` a warning: the matrix is planned all the same."""
 
     path: str
     value: object
     rule: str
     fix: str
-    is_warning: bool = False
+    weight: Weight | None = None
     code: str = ""
     """Name of the violated rule. Stable, unlike the sentences."""
+
+    @property
+    def is_warning(self) -> bool:
+        """Whether the matrix is planned all the same."""
+        return self.weight is not None
 
     def to_document(self) -> dict[str, object]:
         document = {"path": self.path, "value": self.value, "rule": self.rule, "fix": self.fix}

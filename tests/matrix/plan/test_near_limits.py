@@ -2,10 +2,10 @@
 
 import pytest
 from support.matrices import COMMAND, DD, EBS, EFS, FLEET, FSX, METADATA, READ, S3, TOUCH, matrix
-from support.refused_matrices import NEAR_LIMITS, WARNED
 
-from matrix.plan import document
+from matrix.plan.document import in_order, warning_of
 from matrix.plan.planning import plan
+from matrix.terms.problems import Problem, Weight, check
 
 DIRECT = {"type": "fio", "ioengine": "libaio", "direct": 1, "size": "4g", "time_based": 1, "runtime": 60}
 SMALL = DIRECT | {"rw": "randwrite", "bs": "4k", "iodepth": 64}
@@ -174,21 +174,22 @@ def test_the_instance_is_held_against_its_volumes_where_the_plan_asks_for_them()
 def test_warnings_come_by_their_weight_unfair_undecided_money_and_then_others():
     every = plan(
         matrix(
-            storage=[EBS, EFS, {"type": "nfs", "source": "files.example.com:/export"}],
+            storage=[EBS, EFS, {"type": "nfs", "source": "files.example.com:/export", "options": "soft"}],
             workload=[TOUCH, COMMAND],
             fleet=[FLEET | {"instanceType": "t3.large", "count": 2}],
             budgetUsd=1_000,
         )
     ).warnings
-    weights = [document._weight(warning) for warning in every]
+    weights = [Weight(warning["weight"]) for warning in every]
 
-    assert weights == sorted(weights)
-    assert set(weights) == {0, 1, 2, 3}
+    assert list(dict.fromkeys(weights)) == list(Weight)
 
 
-def test_each_code_that_has_a_weight_is_that_of_a_warning():
-    weighed = document.UNFAIR | document.WITHOUT_VERDICT | document.OF_MONEY
+def test_a_rule_says_itself_how_its_warning_weighs():
+    def a_new_rule(parsed):
+        yield Problem("fleet", None, "r", "f", weight=Weight.MONEY)
 
-    # Of routes and rules of an account: tests/states has them.
-    on_aws = {"bytes-take-the-gateway-endpoint", "the-recycle-bin-keeps-nothing"}
-    assert weighed <= {code for _, _, code in (*WARNED, *NEAR_LIMITS)} | {"bytes-are-bounded"} | on_aws
+    (new,) = check([a_new_rule], None)
+    others = [Problem("", None, "r", "f", weight=weight) for weight in (Weight.NOTE, Weight.UNFAIR)]
+
+    assert [each["weight"] for each in in_order(map(warning_of, [*others, new]))] == ["unfair", "money", "note"]

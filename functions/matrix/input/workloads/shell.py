@@ -13,7 +13,7 @@ from matrix.input.workloads.sweeps import Footprint, Params, combinations, value
 from matrix.storages.base import Storage
 from matrix.storages.models import how_many
 from matrix.terms.charges import PUT_PART_BYTES
-from matrix.terms.problems import Problems
+from matrix.terms.problems import Problems, Weight
 
 # The user's own shell, by design: it runs on the user's instances. Only characters that no shell accepts are refused.
 Command = Annotated[str, StringConstraints(min_length=1, max_length=4_096, pattern=r"^[^\x00]+$")]
@@ -147,4 +147,4 @@ def variables_are_set(part: ShellWorkload) -> Problems:
             if part.type == "command":
                 where = "here" if is_leader else 'for other hosts by "on": "leader"'
                 fix += f", and {where} HOSTS, LEADER and ON_HOST"
-            yield part.problem(name, rule, fix, is_warning=True)
+            yield part.problem(name, rule, fix, weight=Weight.NOTE)

@@ -28,6 +28,8 @@ class PlanWarning(TypedDict):
     """The value."""
     message: str
     """The reason, and a fix."""
+    weight: str
+    """What it puts at risk: unfair (a comparison), no-verdict, money or note; the plan lists them in this order."""
     code: NotRequired[str]
     """Name of the violated rule, such as `creates-are-alike`."""
 
