@@ -1,7 +1,7 @@
 """Amazon EBS: a volume of its own for each instance."""
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, StringConstraints
@@ -112,6 +112,20 @@ _CEILINGS = CeilingWords(
     "provision more throughputMiBps (gp3; it may need more iops), or stripe volumes with raid0",
 )
 
+# IOPS and throughput of the other types are had by their size, or not at all.
+_LARGER_HDD = "take a larger volume, from whose size they follow, stripe volumes with raid0, or take gp3"
+_RAISED_BY = {
+    **dict.fromkeys(HDD, (f"use larger requests; {_LARGER_HDD}", _LARGER_HDD)),
+    "gp2": (
+        "take gp3 with more iops, or a larger volume (3 IOPS for each GiB), or use larger blocks",
+        "take gp3 with more throughputMiBps, or stripe volumes with raid0",
+    ),
+    **dict.fromkeys(
+        ("io1", "io2"),
+        (_CEILINGS.more_operations, "provision more iops, from which it follows, or stripe volumes with raid0"),
+    ),
+}
+
 
 class EbsMetrics(StorageMetrics):
     """Counts of EBS volumes by CloudWatch and by the kernel.
@@ -154,6 +168,11 @@ class EbsMetrics(StorageMetrics):
     def is_limited_at_random(self, storage: StorageFields) -> bool:
         """Return True for HDD volumes."""
         return storage.get("volumeType") in HDD
+
+    def raised_by(self, storage: StorageFields) -> Mapping[str, str]:
+        """Return the ways of its volume type."""
+        ways = _RAISED_BY.get(str(storage.get("volumeType")))
+        return dict(zip((_CEILINGS.operations, _CEILINGS.throughput), ways, strict=True)) if ways else {}
 
     def operations_of(self, storage: StorageFields, use: Use) -> float | None:
         """Return the operations that the kernel sent to the disk, after caches and merging."""

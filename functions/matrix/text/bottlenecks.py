@@ -117,7 +117,10 @@ def _has_another_tool(workload: Part) -> bool:
 def raises_of(kind: str, name: str, metric: str | None, storage: StorageFields) -> str:
     """Return how to raise a limit of a type of storage, by the limit's name; `metric` is the metric that showed it."""
     from matrix.storages.base import OTHER_CEILINGS
+    from matrix.storages.models import metrics_of
 
+    if own := metrics_of(kind).raised_by(storage).get(name):
+        return own
     raised = dict(_raised(kind, storage))
     return raised.get((name, metric)) or raised.get((name, None)) or RAISES.get(name, OTHER_CEILINGS.more_throughput)
 

@@ -38,3 +38,21 @@ def test_every_limit_of_every_storage_says_what_raises_it():
             assert raises_of(kind, metrics.metered.credits_name, None, {}) == metrics.metered.more_credits
         if cap := metrics.client_cap({"type": kind}):
             assert raises_of(kind, cap.name, None, {"type": kind}) == cap.advice
+
+
+@pytest.mark.parametrize(
+    ("kind", "fields"),
+    [
+        ("gp3", {"iops", "throughputMiBps"}), ("gp2", set()), ("io1", {"iops"}), ("io2", {"iops"}), ("st1", set()),
+        ("sc1", set()),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("limit", ["IOPS", "throughput"])
+def test_only_what_a_type_of_volume_has_is_advised(kind, fields, limit):
+    bound = {"name": f"volume {limit}", "next": {"code": "raise"}}
+
+    words = describe_next_limit({"storage": {"type": "ebs", "volumeType": kind}, "workload": {"type": "dd"}}, bound)
+
+    advised = words.replace("take gp3 with more iops", "").replace("take gp3 with more throughputMiBps", "")
+    assert {field for field in ("iops", "throughputMiBps") if field in advised} <= fields
+    assert "raid0" in words or "blocks" in words
