@@ -23,7 +23,7 @@ from matrix.check.read import check_matrix, check_run_name
 from matrix.check.tags import inherited, inherited_problems
 from matrix.input.emulation import environment_of
 from matrix.plan import agreement, egress, own_key, placing
-from matrix.plan.document import in_order, warning_of
+from matrix.plan.document import apart, warning_of
 from matrix.plan.planning import plan
 from matrix.terms.documents.plan import PlanDocument
 from matrix.terms.errors import PlanDiffers, ScheduleRefused
@@ -104,7 +104,8 @@ def _plan(event: dict[str, Any]) -> dict[str, Any]:
     if fatal := [problem for problem in here if not problem.is_warning]:
         raise InvalidMatrix(fatal)
     found = quotas.check(document, matrix.max_concurrent_file_systems)
-    document["warnings"] = in_order([*document["warnings"], *map(warning_of, here), *found])
+    warnings, intended = apart([*document["warnings"], *map(warning_of, here), *found], matrix.intended)
+    document |= {"warnings": warnings, "assumptions": [*document["assumptions"], *intended]}
     bucket.put(run_key(run, "matrix.json"), given)
     bucket.put(run_key(run, "plan.json"), document)
     # Written even if it differs: the question about the difference shows this plan.

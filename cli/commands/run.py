@@ -152,7 +152,7 @@ def _refuse_emulation(planned: Planned) -> None:
 def _refuse_over_budget(planned: Planned) -> None:
     """Refuse what Plan matrix would refuse, unless it may know other prices than this plan."""
     plan = planned.plan
-    is_sure = not any(warning["path"] == "prices" for warning in plan["warnings"])
+    is_sure = not plan.get("doubtful_prices")
     is_spot = any(cell["fleet"].get("spot") for cell in plan["cells"])
     if is_sure and not is_spot and (refused := plan_tables.refusal(plan)):
         raise refused

@@ -751,6 +751,9 @@ REFUSED: list[Row] = [
             ({"metric": "speed", "atMost": 1}, "objective.metric"),
             ({"metric": "iops", "atLeast": 1}, "objective.metric"),
             ({"metric": "files_per_s"}, "objective"),
+            ({"atMost": 1}, "objective.metric"),
+            ({"percentile": 99}, "objective.metric"),
+            ({"metric": "files_per_s", "jobHours": 8}, "objective"),
             ({"metric": "files_per_s", "atMost": 1}, "objective.atMost"),
             ({"metric": "duration_s", "atLeast": 1}, "objective.atLeast"),
             ({"metric": "files_per_s", "atMost": 1, "atLeast": 1}, "objective"),
@@ -892,7 +895,6 @@ WARNED: list[Row] = [
     row("storage[0].options", "writes-are-kept", storage=NFS | {"options": "nfsvers=4.1,soft"}),
     row("storage[0].source", "existing-storages-come-to-no-harm", storage=NFS),
     row("storage[0].fileSystemId", "existing-storages-come-to-no-harm", storage=EXISTING),
-    row("storage[0].bucket", "existing-storages-come-to-no-harm", storage=THEIRS, workload=COMMAND),
     row(
         "workload[0].size",
         "much-is-laid-out",
@@ -1066,8 +1068,9 @@ WARNED: list[Row] = [
 
 # Whose plan comes near a limit.
 _DIRECT = {"type": "fio", "rw": "write", "bs": "1m", "ioengine": "libaio", "iodepth": 64, "direct": 1, "size": "4g"}
+_LASTING = _DIRECT | {"time_based": 1, "runtime": 3_600}
 NEAR_LIMITS = [
-    row("fleet[0].instanceType", "network-is-sustained", storage=EFS, workload=_DIRECT),
+    row("fleet[0].instanceType", "network-is-sustained", storage=EFS, workload=_LASTING),
     row("fleet[0].instanceType", "network-is-sustained", storage=NFS, workload=DD, instanceType="m99g.large"),
     row("storage[0]", "one-client-is-enough", storage=EFS, workload=_DIRECT, instanceType="m6i.32xlarge"),
     row("storage[0].volumeType", "storage-has-no-burst", storage=GP2, workload=_DIRECT | {"rw": "randwrite"}),
@@ -1084,5 +1087,10 @@ NEAR_LIMITS = [
         storage={"type": "ebs", "volumeType": "st1", "sizeGiB": 500},
         workload=_DIRECT | {"rw": "randread", "bs": "16k"},
     ),
-    row("fleet", "instance-carries-the-volumes", storage=EBS | {"iops": 16_000}, workload=_DIRECT | {"rw": "randread"}),
+    row(
+        "fleet",
+        "instance-carries-the-volumes",
+        storage=EBS | {"iops": 16_000},
+        workload=_LASTING | {"rw": "randread", "bs": "4k"},
+    ),
 ]

@@ -63,6 +63,12 @@ def existing_storages_keep_no_cache(parsed: ParsedMatrix) -> Problems:
             )
 
 
+def disturbs_nobody(storage: Storage) -> bool:
+    """Return whether an existing storage is only read, and is a bucket, or a volume, which has no other user."""
+    is_apart = storage.traits.keeps_objects or storage.traits.most_instances is not None
+    return bool(storage.existing_id) and is_apart and not storage.is_written_in(storage.document)
+
+
 def _storage_problems(matrix: Matrix, path: str, storage: Storage, first: dict[str, tuple[str, bool]]) -> Problems:
     name = storage.existing_id or ""
     if matrix.emulate:
@@ -79,14 +85,14 @@ def _storage_problems(matrix: Matrix, path: str, storage: Storage, first: dict[s
     if other != path and (is_alone or is_other_alone) and matrix.max_concurrent_file_systems > 1:
         rule = f"{other} is the same: their cells would disturb each other"
         yield Problem(path, name, rule, "write maxConcurrentFileSystems 1")
+    if disturbs_nobody(storage):
+        return
     rule = (
-        "exists: it is only read, and its requests are billed"
-        if storage.traits.is_only_read
-        else "exists: the run works in a folder of its own and removes that folder; the file system itself is not"
-        " changed, tagged or deleted; its traffic is billed, and whoever else uses it is disturbed and in the figures"
+        "exists: the run works in a folder of its own and removes that folder; the file system itself is not changed,"
+        " tagged or deleted; its traffic is billed, and whoever else uses it is disturbed and in the figures"
     )
     if is_mounted_read_only(storage.document):
-        rule = "exists: it is mounted read-only, and neither changed, tagged nor deleted"
+        rule = "exists: it is only read and not changed, but whoever else uses it is disturbed and in the figures"
     yield Problem(path, name, rule, "measure when nobody else uses it", weight=Weight.UNFAIR)
 
 

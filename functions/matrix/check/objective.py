@@ -19,6 +19,12 @@ def objective_can_be_judged(parsed: ParsedMatrix) -> Problems:
     if objective is None:
         return
     metric = objective.metric
+    is_of_hours = objective.job_hours is not None and objective.at_most is None and objective.at_least is None
+    if metric is None:
+        if not is_of_hours:
+            rule = "needs the metric that is judged; only jobHours may stand alone"
+            yield Problem("objective.metric", None, rule, "write one, such as duration_s, which every workload yields")
+        return
     own = dict(_declared(workloads))
     known = {**own, **METRICS}
     yielded = [
@@ -54,7 +60,7 @@ def objective_can_be_judged(parsed: ParsedMatrix) -> Problems:
 def objective_can_be_shown(parsed: ParsedMatrix) -> Problems:
     """Yield a warning for an objective that no run can show: of the slowest sample, or with too few instances."""
     matrix = parsed.matrix
-    if matrix.objective is None:
+    if matrix.objective is None or matrix.objective.metric is None:
         return
     if matrix.objective.percentile in (0, 100):
         rule = (

@@ -117,7 +117,7 @@ def creates_are_alike(parsed: ParsedMatrix) -> Problems:
 
 def percentiles_have_operations(parsed: ParsedMatrix) -> Problems:
     """Yield a warning for each workload with a step of too few operations for the percentile that judges it."""
-    asked = [parsed.matrix.objective.metric] if parsed.matrix.objective else []
+    asked = [metric] if parsed.matrix.objective and (metric := parsed.matrix.objective.metric) else []
     points = {path: workload.points() for path, workload in parsed.workloads}
     fewest: dict[tuple[str, str], tuple[float, Combination, dict[str, Any]]] = {}
     # An instance of a smaller fleet does as much or more.

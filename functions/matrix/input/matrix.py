@@ -23,7 +23,7 @@ MAX_HOURS = 720
 class Objective(InputModel):
     """A target for the result; the report shows which storages reach it."""
 
-    metric: Annotated[str, Field(examples=["duration_s"])]
+    metric: Annotated[str | None, Field(examples=["duration_s"])] = None
     """Metric to judge by: one that a workload of the matrix has, or one that a `command` declares."""
     percentile: Annotated[int | float, Field(ge=0, le=100, examples=[98])] = 90
     """Percentage of a fleet's samples that must reach the limit. 90 means P90 of a duration and P10 of a rate."""
@@ -32,7 +32,8 @@ class Objective(InputModel):
     at_least: Annotated[int | float | None, Field(examples=[1000])] = None
     """Lower limit of the percentile, in the metric's unit, for rates. Give this or atMost."""
     job_hours: Annotated[int | float | None, Field(gt=0, le=8_760, examples=[8])] = None
-    """Length of your real job in hours. If burst credits end sooner, its mean rate over the job counts."""
+    """Length of your real job in hours. If burst credits end sooner, its mean rate over the job counts. May
+    stand alone, without a metric and its limit."""
 
 
 class Agreed(InputModel):
@@ -138,6 +139,12 @@ class Matrix(InputModel):
     tags: Annotated[dict[str, str], Field(default={}, examples=[{"CostCenter": "4711"}])]
     """Tags of all resources that the run creates, beside those of Storage Matrix and of the stack
     (docs/company.md#tags)."""
+    intended: Annotated[
+        dict[str, Annotated[str, StringConstraints(pattern=r"^[^\x00-\x1f\x7f-\x9f]{1,500}$")]],
+        Field(default={}, examples=[{"data-exceeds-the-servers-cache": "hot-reads measure the server's memory"}]),
+    ]
+    """Warnings that you have weighed and mean, by their code in `matrix plan --json`, each with the reason. The plan
+    lists them as assumptions."""
     agreed: Annotated[Agreed | None, Field(examples=[{"usd": 12.5}])] = None
     """The plan that you agreed to. If the run's own plan differs, the run fails before it creates anything."""
     deadline_hours: Annotated[int | float | None, Field(gt=0, le=MAX_HOURS, examples=[12])] = None

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from matrix.check.existing import disturbs_nobody
 from matrix.input import workloads
 from matrix.input.matrix import Matrix
 from matrix.input.pace import PREPARE_S, STEP_S, WORK_FACTOR, gate_wait_s
@@ -15,7 +16,7 @@ from matrix.terms.quantities import count_of
 # Fields of a matrix without effect on the measurements of its cells.
 UNMEASURED = {
     "$schema", "budgetUsd", "dryRun", "resume", "maxConcurrentFileSystems", "objective", "owner", "deadlineHours",
-    "agreed", "compareWith", "tags",
+    "agreed", "compareWith", "tags", "intended",
 }  # fmt: skip
 
 
@@ -73,6 +74,11 @@ def assumptions(
     lines += [
         model.traits.assumption for name, model in MODELS.items() if name in storage_types and model.traits.assumption
     ]
+    lines += [
+        f"{path} exists: it is only read, and neither changed, tagged nor deleted; its requests are billed"
+        for path, storage in matrix.located("storage")
+        if disturbs_nobody(storage)
+    ]
     workload_types = {workload.type for workload in matrix.workload}
     lines += [
         model.assumption for name, model in workloads.MODELS.items() if name in workload_types and model.assumption
@@ -81,7 +87,7 @@ def assumptions(
         "Step Functions, Lambda and S3: a poll is 3 transitions, a call and four listings; instances put at most"
         f" {OBJECTS_A_STEP} objects a step and {OBJECTS_ONCE} once, and those of a fleet list once a step"
     )
-    lines.append(book.sources())
+    lines += [book.sources(), *book.assumptions()]
     lines.append(
         "what passes between Availability Zones because of a placement is charged both ways; spread is over three"
     )

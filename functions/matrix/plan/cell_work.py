@@ -38,6 +38,8 @@ class CellWork(NamedTuple):
     use: Usage
     """Bytes and requests of the whole fleet in all repetitions, and the most that it stores. It has no seconds."""
     rates: Rates
+    credits_used: float = 0.0
+    """The largest share of a full balance, of its network or its path to EBS, that an instance uses up."""
 
 
 def cell_work(cell: Combination, points: Sequence[Point], repetitions: int, reach: Reach | None) -> CellWork:
@@ -72,7 +74,8 @@ def cell_work(cell: Combination, points: Sequence[Point], repetitions: int, reac
         read_padding=amount("read_padding", 0.5),
         written_padding=amount("written_padding", 0.5),
     )
-    return CellWork(time, use, rates(cell, points, clients))
+    used = (_credits_used(burst, storage, steps) * repetitions for burst in (reach.bursts if reach else ()))
+    return CellWork(time, use, rates(cell, points, clients), max(used, default=0.0))
 
 
 def _anything(storage: Storage, clients: Clients, seconds: float) -> Moved:
@@ -127,6 +130,12 @@ def _seconds_beyond(burst: Burst, storage: Storage, steps: Sequence[Footprint], 
     needed_s = max(work / burst.most, (work - burst.credits) / burst.sustained)
     longest_s = sum(step.longest_s for step, _ in above) * repetitions
     return max(0.0, min(needed_s, longest_s) - sum(step.seconds for step, _ in above) * repetitions)
+
+
+def _credits_used(burst: Burst, storage: Storage, steps: Sequence[Footprint]) -> float:
+    """Return the share of a full balance that one user of a limit uses up in these steps; 0 if AWS publishes none."""
+    above = (_amount(step, burst.counts, storage) - burst.sustained * step.seconds for step in steps)
+    return sum(max(0.0, amount) for amount in above) / burst.credits if burst.credits else 0.0
 
 
 def _amount(step: Footprint, counts: LimitUnit, storage: Storage) -> float:

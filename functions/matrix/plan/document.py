@@ -1,6 +1,6 @@
 """A plan: every cell in the order of execution, with its steps, duration and cost."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from matrix.plan.images import PlannedImage
@@ -26,10 +26,15 @@ def warning_of(problem: Problem) -> PlanWarning:
     return warning
 
 
-def in_order(warnings: Iterable[PlanWarning]) -> list[PlanWarning]:
-    """Return warnings as they weigh."""
-    order = list(Weight)
-    return sorted(warnings, key=lambda warning: order.index(Weight(warning["weight"])))
+def apart(warnings: Iterable[PlanWarning], intended: Mapping[str, str]) -> tuple[list[PlanWarning], list[str]]:
+    """Return the warnings as they weigh, and as assumptions those that are intended, by their code and the reason."""
+    order, kept, assumptions = list(Weight), [], []
+    for warning in warnings:
+        if reason := intended.get(warning.get("code", "")):
+            assumptions.append(f"intended ({reason}): {warning['path']}: {warning['message']}")
+        else:
+            kept.append(warning)
+    return sorted(kept, key=lambda warning: order.index(Weight(warning["weight"]))), assumptions
 
 
 @dataclass(frozen=True)
@@ -154,6 +159,7 @@ class Plan:
     is_emulated: bool
     assumptions: list[str]
     warnings: list[PlanWarning]
+    doubtful_prices: list[str]
 
     def to_document(self) -> PlanDocument:
         """Return the plan as JSON, as far as it is known before a run: Plan matrix adds the facts of the run."""
@@ -177,6 +183,8 @@ class Plan:
             "assumptions": self.assumptions,
             "warnings": self.warnings,
         }
+        if self.doubtful_prices:
+            document["doubtful_prices"] = self.doubtful_prices
         if self.is_emulated:
             document["emulated"] = True
         if taken_over := sum(cell.reused_from is not None for cell in self.cells):

@@ -59,6 +59,7 @@ class StorageVolumes(NamedTuple):
     weighting: str | None = None  # of the bandwidth of the instances that have them
     asked_iops: float = math.inf  # of an instance by the plan
     asked_bytes_per_s: float = math.inf
+    credits_used: float = math.inf  # by the plan, as a share of a full balance
 
 
 @cache
@@ -107,7 +108,7 @@ def warnings(attached: Iterable[StorageVolumes], types: Mapping[str, EbsLimits])
     """Return a warning for each storage and instance type if the instance limits its volumes.
 
     If the maximum of a type is above its sustained limit, it lasts 30 minutes a day. So volumes above the sustained
-    limit get a warning too, if the plan's own figures come near that.
+    limit get a warning too, if the plan's steps use that time up.
     """
     attached = list(attached)
     by_pair: dict[tuple[str, str], PlanWarning] = {
@@ -256,19 +257,20 @@ def _way_out(volumes: AttachedVolumes, weighting: str | None) -> str:
 
 
 def _over(
-    volumes: AttachedVolumes, limits: EbsLimits, asked_iops: float = math.inf, asked_bytes_per_s: float = math.inf
+    volumes: AttachedVolumes,
+    limits: EbsLimits,
+    asked_iops: float = math.inf,
+    asked_bytes_per_s: float = math.inf,
+    credits_used: float = math.inf,
 ) -> Iterator[str]:
-    """Yield in words each limit of an instance that is below the limit of its volumes, and is asked for."""
-    if volumes.iops is not None and asked_iops >= NEAR * limits.iops:
-        yield from _beyond(volumes, volumes.iops, limits.iops, limits.most_iops, "IOPS")
-    if asked_bytes_per_s >= NEAR * limits.bytes_per_s:
-        pair = limits.bytes_per_s / MIB, limits.most_bytes_per_s / MIB
-        yield from _beyond(volumes, volumes.bytes_per_s / MIB, *pair, "MiB/s")
-
-
-def _beyond(volumes: AttachedVolumes, wanted: float, always: float, most: float, unit: str) -> Iterator[str]:
+    """Yield in words each limit of an instance that is below the limit of its volumes, and is reached."""
     of = "the volume" if volumes.count == 1 else "the volumes"
-    if wanted > most:
-        yield f"{wanted:,.0f} {unit} of {of}, {most:,.0f} of the instance"
-    elif wanted > always:
-        yield f"{wanted:,.0f} {unit} of {of}, {always:,.0f} of the instance beyond 30 minutes a day"
+    for wanted, limit, asked, unit, scale in (
+        (volumes.iops or 0.0, Bandwidth(limits.iops, limits.most_iops), asked_iops, "IOPS", 1.0),
+        (volumes.bytes_per_s, Bandwidth(limits.bytes_per_s, limits.most_bytes_per_s), asked_bytes_per_s, "MiB/s", MIB),
+    ):
+        always, most = limit
+        if wanted > most and asked >= NEAR * most:
+            yield f"{wanted / scale:,.0f} {unit} of {of}, {most / scale:,.0f} of the instance"
+        elif wanted > always and asked >= NEAR * always and credits_used >= NEAR:
+            yield f"{wanted / scale:,.0f} {unit} of {of}, {always / scale:,.0f} of the instance beyond 30 minutes a day"

@@ -25,6 +25,7 @@ class PlannedRates(NamedTuple):
     cell: Combination
     points: Sequence[Point]
     rates: Rates
+    credits_used: float  # of an instance, as a share of a full balance
     has_job_hours: bool
 
 
@@ -34,7 +35,7 @@ def problems(planned: Iterable[PlannedRates]) -> Problems:
 
 
 def network_is_sustained(planned: Sequence[PlannedRates]) -> Problems:
-    """Yield a warning for each type of which a cell asks more of the network than it always has."""
+    """Yield a warning for each type whose network a cell's steps reach: at most, or beyond its credits."""
     nearest: dict[str, tuple[float, PlannedRates]] = {}
     for each in planned:
         name, network = each.cell.fleet.instance_type, network_of(each.cell.fleet.instance_type)
@@ -42,8 +43,9 @@ def network_is_sustained(planned: Sequence[PlannedRates]) -> Problems:
             continue
         if network is None:
             nearest.setdefault(name, (0.0, each))
-        elif network.most > network.always:
-            share = each.rates.one_way_bytes / network.always
+        else:
+            always, most = (each.rates.one_way_bytes / limit for limit in network)
+            share = max(each.credits_used if always >= NEAR else 0.0, most)
             nearest[name] = max(nearest.get(name, (0.0, each)), (share, each), key=lambda pair: pair[0])
     for name, (share, each) in nearest.items():
         cell, network = each.cell, network_of(name)
@@ -52,26 +54,34 @@ def network_is_sustained(planned: Sequence[PlannedRates]) -> Problems:
             rule = f"the network bandwidth of {name} is not known here: it may be slower than {cell.storage_name}"
             yield Problem(path, name, rule, "compare its baseline bandwidth (EC2 instance types)", weight=Weight.UNFAIR)
         elif share >= NEAR:
-            rule = (
-                f"{name} has {network.always / GBIT:g} Gbit/s of the network always and {network.most / GBIT:g} for"
-                f" some minutes; on {cell.storage_name} {cell.workload.slug} would move"
-                f" {number(each.rates.one_way_bytes / GBIT)}: longer steps measure the instance"
-            )
             # What it would move if its network were not the limit.
             unlimited = Clients(cell.fleet.count, beyond_network(cell.storage))
             wanted = rates(cell, each.points, unlimited).one_way_bytes
-            larger = smallest_with_network(name, min(wanted, network.most))
+            more = network.most if each.credits_used >= NEAR else math.nextafter(network.most, math.inf)
+            larger = smallest_with_network(name, wanted) or smallest_with_network(name, more)
+            if each.credits_used < NEAR and (wanted <= network.most or not larger):
+                continue
+            has = f"{network.most / GBIT:g} Gbit/s of the network"
+            if network.always < network.most:
+                has = f"{network.always / GBIT:g} Gbit/s of the network always, {network.most / GBIT:g} for minutes"
+            rule = (
+                f"{name} has {has}; on {cell.storage_name} {cell.workload.slug} would move"
+                f" {number(each.rates.one_way_bytes / GBIT)}: this measures the instance"
+            )
             fix = f"take {larger}" if larger else "take a type of another family: none of this one has that always"
             yield Problem(path, name, rule, fix, weight=Weight.UNFAIR)
 
 
 def storage_has_no_burst(planned: Sequence[PlannedRates]) -> Problems:
-    """Yield a warning for each storage that a cell uses faster than its sustained limit, as long as credits last."""
+    """Yield a warning for each storage that a cell uses faster than its sustained limit, as long as credits last.
+
+    Whoever writes the hours of the job is told by the decision, which counts the mean rate over them.
+    """
     nearest: dict[str, tuple[float, float, Burst, PlannedRates]] = {}
     for each in planned:
         storage, path = each.cell.storage, f"{each.cell.storage_path}.{each.cell.storage.traits.bursts_by}"
         users = each.cell.fleet.count if storage.traits.is_shared else 1
-        for burst in storage.bursts:
+        for burst in () if each.has_job_hours else storage.bursts:
             rate = users * each.rates.of(burst.counts)
             found = rate / burst.sustained, rate, burst, each
             if found[0] >= NEAR and found[0] > nearest.get(path, (0.0,))[0]:
@@ -88,9 +98,7 @@ def storage_has_no_burst(planned: Sequence[PlannedRates]) -> Problems:
             f" {number(burst.most / scale)} {until}; {cell.workload.slug} would take {number(rate / scale)}:"
             " short steps measure the credits"
         )
-        fix = "read the sustained figure in the report"
-        if not each.has_job_hours:
-            fix += ", and write objective.jobHours for a job that lasts longer"
+        fix = "write objective.jobHours, the hours that your job lasts: the decision counts its mean rate over them"
         yield Problem(path, None, rule, fix, weight=Weight.UNFAIR)
 
 

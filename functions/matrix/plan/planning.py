@@ -25,7 +25,7 @@ from matrix.input.workloads import Workload
 from matrix.plan import budget, images, instance_limits, near_limits, placing
 from matrix.plan.assumptions import assumptions, of_order
 from matrix.plan.cell_work import CellWork, cell_work
-from matrix.plan.document import Plan, PlannedCell, PlannedFileSystem, in_order, warning_of
+from matrix.plan.document import Plan, PlannedCell, PlannedFileSystem, apart, warning_of
 from matrix.plan.images import PlannedImage
 from matrix.plan.instance_limits import Reach, StorageVolumes
 from matrix.plan.near_limits import PlannedRates
@@ -118,6 +118,7 @@ def plan(
     if not matrix.emulate:
         helped = [cell.fleet["count"] for cell in unmeasured if "mount.efs" in images.tools_of_storage(cell.storage)]
         warnings += images.warnings(planned_images, max(helped, default=0))
+    warnings, intended = apart(warnings, matrix.intended)
     return Plan(
         name=matrix.name,
         seed=seed,
@@ -135,8 +136,10 @@ def plan(
             *of_order(matrix, len(file_systems), expected_s),
             *instance_limits.describe_block(volumes),
             *budget.assumptions(matrix.budget_usd, cost),
+            *intended,
         ],
-        warnings=in_order(warnings),
+        warnings=warnings,
+        doubtful_prices=book.doubtful,
     )
 
 
@@ -284,10 +287,11 @@ class Planner:
             ):
                 continue
             if not cell.storage.traits.is_shared:
-                asked = [self.work_of(each).rates for each in alike if each.workload.moves_data]
+                asked = [self.work_of(each) for each in alike if each.workload.moves_data]
                 volumes = volumes._replace(
-                    asked_iops=max((rates.operations for rates in asked), default=0.0),
-                    asked_bytes_per_s=max((rates.bytes for rates in asked), default=0.0),
+                    asked_iops=max((work.rates.operations for work in asked), default=0.0),
+                    asked_bytes_per_s=max((work.rates.bytes for work in asked), default=0.0),
+                    credits_used=max((work.credits_used for work in asked), default=0.0),
                 )
             yield volumes
 
@@ -297,7 +301,8 @@ class Planner:
         for cell in self._unmeasured():
             if self._reach_of(cell) is not None:
                 points = self.points[cell.workload.fingerprint]
-                yield PlannedRates(cell, points, self.work_of(cell).rates, has_job_hours)
+                work = self.work_of(cell)
+                yield PlannedRates(cell, points, work.rates, work.credits_used, has_job_hours)
 
     def _unmeasured(self) -> list[Combination]:
         """Return the cells that at least one launch still has to measure."""

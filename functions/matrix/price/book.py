@@ -1,7 +1,7 @@
 """Cost of cells and file systems from a dated price book: low, expected and high, in US dollars."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -208,10 +208,8 @@ class PriceBook:
         return Price(usd, "hour", "estimate", "", confirmed=False, spread=GUESSED)
 
     def warnings(self) -> list[PlanWarning]:
-        """Return the warnings about the prices that were used."""
+        """Return the warnings about used prices that may be far off; `assumptions` has what only widens the range."""
         doubts: list[tuple[str, str]] = []
-        if self.elsewhere:
-            doubts.append((self.region, f"prices are those of {BOOK_REGION}; the range is widened for another region"))
         if self.of_api and self.of_api.refused:
             names = ", ".join(self.of_api.refused)
             doubts.append(
@@ -222,12 +220,22 @@ class PriceBook:
             doubts.append(
                 (names, "no price in the book: a guess from family letter and size, so half or double may be true")
             )
-        if self.unconfirmed:
-            names = ", ".join(sorted(self.unconfirmed))
-            doubts.append((names, "prices that nobody has confirmed widen the range, 25% down and 50% up"))
         return [
             {"path": "prices", "value": names, "message": message, "weight": Weight.MONEY} for names, message in doubts
         ]
+
+    @property
+    def doubtful(self) -> list[str]:
+        """Names of used prices that AWS's price list may correct."""
+        return sorted(self.unconfirmed | self.guessed | self.elsewhere)
+
+    def assumptions(self) -> Iterator[str]:
+        """Yield what widens the range of costs."""
+        if self.elsewhere:
+            yield f"prices are those of {BOOK_REGION}; the range is widened for {self.region}"
+        if self.unconfirmed:
+            names = ", ".join(sorted(self.unconfirmed))
+            yield f"prices that nobody has confirmed widen the range, 25% down and 50% up: {names}"
 
     def _judged(self, name: str, price: Price) -> Price:
         low, high = price.spread

@@ -99,13 +99,13 @@ def test_the_price_list_is_asked_for_the_second_generation_of_its_deployment_typ
     assert all(dict(query.attributes)["fileSystemType"] == "ONTAP" for each in asked.values() for query in each)
 
 
-def test_fresh_prices_of_it_are_not_warned_of():
+def test_fresh_prices_of_it_are_not_doubted():
     names = [query.name for query in FsxOntapStorage.model_validate(ONTAP).price_queries]
     fresh = {name: published_prices().price(name).usd for name in names}
     book = published_prices().refreshed("us-east-1", fresh, "2026-11-26")
 
     booked, asked = (
-        [str(each) for each in plan(check_matrix(matrix(ONTAP)), region="us-east-1", prices=prices).warnings]
+        plan(check_matrix(matrix(ONTAP)), region="us-east-1", prices=prices).doubtful_prices
         for prices in (published_prices().for_region("us-east-1"), book)
     )
     assert "fsx_ontap_single_mbps_month" in " ".join(booked)

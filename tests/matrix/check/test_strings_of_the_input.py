@@ -22,6 +22,7 @@ ANY_TEXT = {
     "prepare": "shell by design",
     "populate": "shell by design",
     "tags": "letters of any language, as AWS takes them: a rule looks at each character, and no shell sees one",
+    "intended": "a reason in words, without control characters; it is shown in a plan and no shell sees it",
     "jobFile": "a fio job file: its options pass the rules of those in a matrix; names of sections are labels",
     "dockerfile": "commands by design: the user's own container; docker reads it from its standard input",
 }

@@ -216,18 +216,19 @@ def test_the_plan_says_between_which_months_the_prices_of_its_book_were_read():
     assert f"the price list of {min(months)} to {max(months)}" in book.sources()
 
 
-def test_unconfirmed_prices_and_other_regions_widen_the_range_and_are_said():
+def test_unconfirmed_prices_and_other_regions_widen_the_range_and_are_assumptions():
     multi_az = {
         "type": "fsx-openzfs",
         "deploymentType": "MULTI_AZ_1",
         "storageCapacityGiB": 64,
         "throughputCapacityMBps": 160,
     }
-    warnings = plan(matrix(storage=[multi_az]), region="eu-central-1").to_document()["warnings"]
+    document = plan(matrix(storage=[multi_az]), region="eu-central-1").to_document()
 
-    values = [str(warning["value"]) for warning in warnings if warning["path"] == "prices"]
-    assert "eu-central-1" in values
-    assert any("fsx_multi_az" in value for value in values)
+    assert {"fsx_multi_az_gib_month", "public_ipv4_hour"} <= set(document["doubtful_prices"])
+    assert "prices" not in [warning["path"] for warning in document["warnings"]]
+    widened = [line for line in document["assumptions"] if "widen" in line]
+    assert ["eu-central-1" in widened[0], "fsx_multi_az_gib_month" in widened[1]] == [True, True]
     here, there = (plan(matrix(), region=region).cost for region in ("us-east-1", "eu-central-1"))
     assert there.low < here.low < here.high < there.high
     assert there.expected == here.expected

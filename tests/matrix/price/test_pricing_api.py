@@ -94,7 +94,7 @@ def test_without_fresh_prices_the_plan_says_that_they_are_the_books():
     planned = plan(matrix(), region="eu-west-1")
 
     assert any(line.startswith("all prices are from the price list of 2026-") for line in planned.assumptions)
-    assert any("prices are those of us-east-1" in one["message"] for one in planned.warnings)
+    assert any("prices are those of us-east-1" in line for line in planned.assumptions)
 
 
 def test_a_price_that_is_off_by_a_unit_is_not_believed():

@@ -42,7 +42,7 @@ def decide(
         answer(question, wanted, for_sale=is_for_sale)
     return {
         "schema": SCHEMA,
-        "objective": dict(objective) if objective else None,
+        "objective": dict(objective) if objective and wanted.limit is not None else None,
         "percentile": wanted.percent,
         "is_recommendation": is_for_sale,
         "questions": [question.to_document() for question in questions],

@@ -185,6 +185,8 @@ class PlanDocument(TypedDict):
     totals: PlanTotals
     assumptions: list[str]
     warnings: list[PlanWarning]
+    doubtful_prices: NotRequired[list[str]]
+    """Names of prices, and instance types, that AWS's price list may correct."""
     run: NotRequired[str]
     """Name of the run, which is that of its execution."""
     execution_arn: NotRequired[str]
