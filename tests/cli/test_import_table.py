@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 from support.cli_documents import kept_results, kept_summary
 
+from matrix.storages.models import MODELS
+
 ROOT = Path(__file__).parents[2]
 IOR = ROOT / "events/import/ior.csv"
 
@@ -91,6 +93,22 @@ def test_options_tell_what_a_table_lacks(table):
     (result,) = kept_results("r").values()
     assert (result["storage"]["type"], result["fleet"]["instanceType"]) == ("efs", "m6i.large")
     assert "unknown" not in kept_summary("r")["warnings"][0]
+
+
+@pytest.mark.parametrize("kind", MODELS)
+def test_each_storage_can_be_imported(table, matrix, kind):
+    """With the fields that `matrix new` writes, at an instance type that can use it."""
+    matrix_of_kind = json.loads(matrix("new", "-", "--storage", kind).stdout)
+    storage, fleet = matrix_of_kind["storage"][0], matrix_of_kind["fleet"][0]
+
+    seen = table(
+        "workload,iops", "x,5", words=("--storage", json.dumps(storage), "--instance-type", fleet["instanceType"])
+    )
+
+    assert seen.exit_code == 0, seen.stderr
+    (result,) = kept_results("r").values()
+    assert storage.items() <= result["storage"].items()
+    assert matrix("results", "r").exit_code == 0
 
 
 def test_what_nobody_tells_stays_unknown(table):

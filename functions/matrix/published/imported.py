@@ -12,6 +12,7 @@ from typing import cast
 from matrix.answer.results import without_samples
 from matrix.check.read import read_matrix
 from matrix.plan.planning import plan
+from matrix.storages.base import USUAL_INSTANCE_TYPE
 from matrix.storages.models import MODELS
 from matrix.terms.documents.parts import Part
 from matrix.terms.documents.result import ResultDocument
@@ -26,10 +27,11 @@ IMPORTED = "imported"
 UNKNOWN = "unknown"
 UNKNOWN_STORAGE = "unknown storage"
 LONGEST_SLUG = 40
-# A storage is checked as one of a matrix, which needs a workload: the first that suits it, of files, objects or any.
+# A storage is checked as one of a matrix, which needs a workload: the first that suits it.
 WORKLOADS: tuple[Part, ...] = (
     {"type": "fio", "rw": "read", "bs": "4k", "size": "1M", "direct": 1, "ioengine": "psync"},
     {"type": "objects", "operation": "get", "requests": 1},
+    {"type": "read", "requestSize": "4KiB", "requests": 1},
     {"type": "command", "name": "imported", "command": "true", "expectedSeconds": 1},
 )
 
@@ -84,11 +86,13 @@ def storage_of(given: Part | str | None) -> tuple[Part, str]:
         if given not in MODELS:  # such as a disk outside AWS
             return {"type": printable(given)}, _slug(given)
         given = {"type": given}
+    model = MODELS.get(str(given.get("type")))
+    instance_type = model.traits.usual_instance_type if model else USUAL_INSTANCE_TYPE
     refused: list[InvalidMatrix] = []
     for workload in WORKLOADS:
         matrix = {
             **{"name": "imported", "storage": [given], "workload": [workload]},
-            "fleet": [{"instanceType": "m6i.large", "count": 1}],
+            "fleet": [{"instanceType": instance_type, "count": 1}],
         }
         try:
             planned = plan(read_matrix(json.dumps(matrix))).to_document()["cells"][0]

@@ -92,10 +92,11 @@ def _storages(rows: Iterable[TableRow], given: Given, problems: list[Problem]) -
         except InvalidMatrix as invalid:
             found[key] = {}, ""
             is_of_row = fields or kind is not None
+            # Problems of the workload on it, which is not the row's, matter only if there is no other.
+            of_storage = [each for each in invalid.problems if each.path.startswith("storage")] or invalid.problems
             problems += [
                 replace(each, path=f"{row.place}, {each.path.replace('storage[0]', 'storage')}") if is_of_row else each
-                for each in invalid.problems
-                if each.path.startswith("storage")
+                for each in of_storage
             ]
     return found
 
