@@ -112,8 +112,8 @@ KINDS: tuple[tuple[type[Exception] | tuple[type[Exception], ...], str, str], ...
     (
         exceptions.ProxyConnectionError,
         "the proxy does not let AWS through",
-        "check HTTPS_PROXY (http://USER:PASSWORD@HOST:PORT), or by-pass it by NO_PROXY=.amazonaws.com, of a server on "
-        "this machine by NO_PROXY=localhost,127.0.0.1",
+        "check HTTPS_PROXY (http://HOST:PORT, a user and password before HOST), or by-pass it by "
+        "NO_PROXY=.amazonaws.com, of a server on this machine by NO_PROXY=localhost,127.0.0.1",
     ),
     (
         ResponseParserError,
