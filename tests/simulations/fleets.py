@@ -14,13 +14,11 @@ from typing import Any, cast
 import numpy as np
 from numpy.random import Generator
 from scipy import optimize, special, stats
+from simulations import outcomes
 
 from agent import job_check, samples
 from agent.machine.metadata import Identity
 from agent.mounts import Mounted
-from agent.workloads.engines import Report
-from agent.workloads.touch import engine_outcome
-from contract import histogram
 from matrix.answer import bottleneck, launches
 from matrix.answer.comparing import compare
 from matrix.answer.decision import decide
@@ -162,7 +160,7 @@ def uploads(cell: PlanCell, seconds: Floats, latencies_ns: Sequence[int] = ()) -
         setting = samples.Setting(checked, identity, "role", {"cpus": 2}, mounted, {})
         taken, raw = [], []
         for step in checked.steps:
-            outcome, sample = _sample(step, float(row[step.repetition - 1]), latencies_ns)
+            outcome, sample = _sample(cell["workload"]["type"], step, float(row[step.repetition - 1]), latencies_ns)
             taken.append(sample)
             raw += outcome.raw.values()
         written[identity.instance_id] = json.dumps(samples.document(setting, taken)).encode(), raw
@@ -185,20 +183,18 @@ def level_of(latency: Latency, name: str) -> float:
     return math.nan if value is None else value
 
 
-def _sample(step: Any, seconds: float, latencies_ns: Sequence[int]) -> tuple[Any, dict[str, Any]]:
-    """Return one sample as the engine's report makes it: all work of the step took so long."""
-    files = step.params["files"]
-    each_ns = round(seconds * 1e9 * step.params["threads"] / files)
-    bins = histogram.from_latencies(latencies_ns) if len(latencies_ns) else {each_ns: files}
-    longest_ns = max(latencies_ns) if len(latencies_ns) else each_ns
-    report = Report(0, round(seconds * 1e9), files, bins, longest_ns, {"mode": "threads"}, [], 0.0, {})
-    outcome = engine_outcome(report, step.params)
-    if not len(latencies_ns):
-        # Like the tool `touch`, which reports no latencies: half of the metrics take half of the time to analyse.
-        outcome.metrics = {name: outcome.metrics[name] for name in ("files_per_s", "duration_s")}
-    start = BEGUN_AT + 100.0 * step.number
-    span = start, start + seconds
-    conditions = samples.Conditions(start, *span, span, step.params["threads"], "", {"cpu_s": seconds / 100})
+def _sample(kind: str, step: Any, seconds: float, latencies_ns: Sequence[int]) -> tuple[Any, dict[str, Any]]:
+    """Return one sample as the agent makes it of a tool's report: all work of the step took so long."""
+    if len(latencies_ns):
+        outcome = outcomes.of_touch(step.params, seconds, latencies_ns)
+    else:
+        outcome = outcomes.OUTCOMES[kind](step.params, seconds)
+        # Without latencies the metrics take half of the time to analyse.
+        kept = ("files_per_s", "requests_per_s", "mb_per_s", "iops", "duration_s")
+        outcome.metrics = {name: value for name, value in outcome.metrics.items() if name in kept}
+    start, took_s = BEGUN_AT + 100.0 * step.number, outcome.metrics["duration_s"]
+    span = start, start + took_s
+    conditions = samples.Conditions(start, *span, span, step.params.get("threads", 1), "", {"cpu_s": took_s / 100})
     return outcome, samples.sample(step, outcome, conditions, list(outcome.raw))
 
 
