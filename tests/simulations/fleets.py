@@ -222,31 +222,19 @@ def summary_of(plan_document: PlanDocument, results: Sequence[ResultDocument]) -
 
 def verdict_of(base: ResultDocument, run: ResultDocument) -> ComparedPair:
     """Return the verdict of `matrix compare` on two results, as if they were of one storage in two runs."""
-    return verdicts_of([base], [run])[0]
-
-
-def verdicts_of(base: Sequence[ResultDocument], run: Sequence[ResultDocument]) -> list[ComparedPair]:
-    """Return the verdicts of `matrix compare` on two runs; results at the same index are of the same cell."""
     runs = cast(
         "Iterator[SummaryDocument]",
         (
             {
                 "run": name,
                 "environment": "emulated",
-                "cells": [
-                    {
-                        **result,
-                        "id": f"c{number:03d}",
-                        "storage": {**base[number]["storage"], "name": f"s{number:03d}"},
-                        "file_system": f"s{number:03d}",
-                    }
-                    for number, result in enumerate(results)
-                ],
+                "cells": [{**result, "id": "c001", "storage": base["storage"], "file_system": "s001"}],
             }
-            for name, results in (("base", base), ("run", run))
+            for name, result in (("base", base), ("run", run))
         ),
     )
-    return compare(*map(values_of, runs), threshold=0.05)["compared"]
+    [compared] = compare(*map(values_of, runs), threshold=0.05)["compared"]
+    return compared
 
 
 def at_least(outcomes: Sequence[bool], share: float) -> bool:

@@ -25,12 +25,17 @@ LEVEL = 90.0
 HOUR_S = 3600.0
 
 
-def decided(tables: Sequence[Floats], usd_an_hour: Sequence[float], wanted: Objective | None = None) -> Question:
-    """Return the answered question: storages s0, s1, … of these seconds, each fleet at so much an hour."""
+def decided(
+    tables: Sequence[Floats], usd_an_hour: Sequence[float], wanted: Objective | None = None, *, launches: int = 1
+) -> Question:
+    """Return the answered question: storages s0, s1, … of these seconds, each fleet at so much an hour.
+
+    The rows of a table are the instances of each of the `launches`.
+    """
     wanted = wanted or Objective()
     pairs = zip(tables, usd_an_hour, strict=True)
-    candidates = [_candidate(f"s{number}", table, usd, wanted) for number, (table, usd) in enumerate(pairs)]
-    instances = len(tables[0])
+    candidates = [_candidate(f"s{number}", table, usd, wanted, launches) for number, (table, usd) in enumerate(pairs)]
+    instances = len(tables[0]) // launches
     is_tail = wanted.limit is not None or has_enough_samples(LEVEL, instances)
     question = Question(
         workload="build", label="", fleet=f"{instances} x m6i.large", instances=instances, metric="duration_s",
@@ -64,10 +69,11 @@ def usd_of(truth: FleetTruth) -> float:
     return float(seconds.max(axis=0).mean()) / HOUR_S / len(seconds)
 
 
-def _candidate(name: str, table: Floats, usd_an_hour: float, wanted: Objective) -> Candidate:
+def _candidate(name: str, table: Floats, usd_an_hour: float, wanted: Objective, launches: int) -> Candidate:
     instances, repetitions = table.shape
     names = tuple(f"i{number:04d}" for number in range(instances))
-    values = FleetValues(names, tuple(range(1, repetitions + 1)), np.asarray(table, float), is_shared=True)
+    numbers = tuple(np.repeat(range(launches), instances // launches).tolist()) if launches > 1 else ()
+    values = FleetValues(names, tuple(range(1, repetitions + 1)), np.asarray(table, float), True, numbers)
     tail, median = (
         Percentile(level, values.percentile(level), None, None, None, has_enough_samples=True)
         for level in (LEVEL, MEDIAN)

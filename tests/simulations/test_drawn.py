@@ -12,6 +12,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from scipy import special
+from simulations import tables
 from simulations.fleets import (
     FILES,
     RUN,
@@ -27,9 +28,10 @@ from simulations.fleets import (
     result_of,
     summary_of,
     verdict_of,
-    verdicts_of,
 )
+from support.values_documents import of_tables
 
+from matrix.answer.comparing import compare
 from matrix.check.read import check_matrix
 from matrix.plan.planning import plan
 from matrix.statistics.intervals import CROSSED_TAIL_CONFIDENCE
@@ -216,15 +218,13 @@ def test_limits_of_the_method_are_no_worse_than_documented(fleet, is_lag_known, 
 
 
 def test_the_one_slow_point_of_two_hundred_is_found_and_no_other():
-    equal, slower = FleetTruth(of_repetitions=0.02), FleetTruth(of_repetitions=0.02, seconds=4.0)
-    [cell] = plan_of(equal)["cells"]
-    rng = np.random.default_rng(8)
-    base, run = ([result_of(cell, equal.draw(rng)) for _ in range(200)] for _ in range(2))
-    run[0] = result_of(cell, slower.draw(rng))
+    equal, rng = FleetTruth(of_repetitions=0.02), np.random.default_rng(8)
+    base, run = ([equal.draw(rng) for _ in range(200)] for _ in range(2))
+    run[0] *= 2
 
-    verdicts = [each["verdict"] for each in verdicts_of(base, run)]
+    found = compare(of_tables("base", *base), of_tables("run", *run), threshold=0.05)["compared"]
 
-    assert [number for number, verdict in enumerate(verdicts) if verdict in ("slower", "faster")] == [0]
+    assert [each["point"] for each in found if each["verdict"] in ("slower", "faster")] == ["threads 1"]
 
 
 # --- hours that differ by 10 % and are correlated with the hour before; each cell takes an hour -----------------------
@@ -287,14 +287,14 @@ def drifting(rng, hours):
 
 def is_told_apart(planned, repetitions, at_once, hours, slower, rng):
     """Whether the decision on one workload calls the storages different, and the right one slower."""
-    hour_of = hour_of_cells(planned, at_once)
-    cells = [cell for cell in planned["cells"] if cell["workload"]["files"] == FILES]
-    results = []
-    for cell in cells:
-        times = (slower if cell["storage"]["name"].startswith("storage-2") else 1.0) * hours[hour_of[cell["id"]]]
-        fleet = FleetTruth(seconds=2.0 * times, repetitions=repetitions, of_repetitions=0.01)
-        results.append(result_of(cell, fleet.draw(rng)))
-    [question] = summary_of({**planned, "cells": cells}, results)["decision"]["questions"]
-    [last] = [each for each in question["candidates"] if each["verdict"]["code"] == "slower"]
-    is_right = slower == 1.0 or last["file_system"].startswith("storage-2")
-    return is_right and last["verdict"]["difference"]["code"] == "slower"
+    hour_of, fleet = hour_of_cells(planned, at_once), FleetTruth(repetitions=repetitions, of_repetitions=0.01)
+    launched = defaultdict(list)
+    for cell in planned["cells"]:
+        if cell["workload"]["files"] == FILES:
+            launched[cell["storage"]["name"]].append(hours[hour_of[cell["id"]]] * fleet.draw(rng))
+    seconds = [np.concatenate(launched[name]) for name in ("storage-1", "storage-2")]
+    seconds[1] *= slower
+    question = tables.decided(seconds, (1.0, 1.0), launches=len(launched["storage-1"]))
+    last = question.ranked[-1]
+    is_right = slower == 1.0 or last is question.candidates[1]
+    return is_right and last.verdict.document["difference"]["code"] == "slower"

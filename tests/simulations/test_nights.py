@@ -36,10 +36,11 @@ class World:
 
     def night(self, day, times=1.0, *, slow=0):
         """A run; `slow` instances of its first point are four times as slow."""
-        of_night = self.alike * self.rng.normal()
-        tables = [self._table(of_night) * (times if point == 0 else 1.0) for point in range(self.points)]
-        tables[0][:slow] *= 4
-        run = of_tables(f"n{day}", *tables, started_at=DAY * day, uncertainty=UNCERTAINTY)
+        tables = self._tables(self.alike * self.rng.normal())
+        tables[0] *= times
+        tables[0, :slow] *= 4
+        medians = np.median(tables, axis=(1, 2)).tolist()
+        run = of_tables(f"n{day}", *tables, started_at=DAY * day, medians=medians, uncertainty=UNCERTAINTY)
         [cell] = run["cells"]
         if self.launches > 1:
             cell["is_relaunched"], cell["launches"] = (
@@ -48,14 +49,18 @@ class World:
             )
         return run
 
-    def _table(self, of_night):
-        """Seconds of the instances of each launch, in three repetitions."""
-        normal, rows = self.rng.normal, self.instances * self.launches
-        launches = np.repeat(self.of_launches * normal(size=(self.launches, 1)), self.instances, axis=0)
-        repetitions = np.repeat(0.01 * normal(size=(self.launches, 3)), self.instances, axis=0)
-        noise = launches + 0.02 * normal(size=(rows, 1)) + repetitions + 0.02 * normal(size=(rows, 3))
-        slow = np.where(self.rng.random((rows, 1)) < self.hosts, 3.0, 1.0)
-        return 100 * np.exp(of_night + self.own * normal() + noise) * slow
+    def _tables(self, of_night):
+        """Seconds of the instances of each launch, in three repetitions, for each point."""
+        normal, points, rows = self.rng.normal, self.points, self.instances * self.launches
+
+        def by_launch(scale, columns):
+            return np.repeat(scale * normal(size=(points, self.launches, columns)), self.instances, axis=1)
+
+        own = self.own * normal(size=(points, 1, 1))
+        noise = by_launch(self.of_launches, 1) + by_launch(0.01, 3)
+        noise += 0.02 * normal(size=(points, rows, 1)) + 0.02 * normal(size=(points, rows, 3))
+        slow = np.where(self.rng.random((points, rows, 1)) < self.hosts, 3.0, 1.0)
+        return 100 * np.exp(of_night + own + noise) * slow
 
 
 def fails(world, earlier, *, times=1.0, nights=NIGHTS, base=0, looks=10):
