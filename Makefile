@@ -15,7 +15,7 @@ endif
 # Images of containers set it, and each of some thousand processes would compile what it imports anew.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help install demo quick test test-all test-old faults check lint lint-secrets lint-template lint-code lint-judge lint-audit types format schema snapshots published instances boundary calls mutants agent lock sbom release bench vm bare clean
+.PHONY: help install demo quick test test-all test-old faults check lint lint-secrets lint-template lint-code lint-judge lint-audit types format schema snapshots published fio instances boundary calls mutants agent lock sbom release bench vm bare clean
 
 help:  ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -143,6 +143,9 @@ snapshots: $(VENV)/.dev  ## Write tests/sentences.md: all sentences that the pro
 
 published: install  ## Write docs/published.csv and docs/published.md: which matrix measures each published row again
 	@PYTHONPATH=functions $(BIN)/python tools/published_rows.py events/published docs
+
+fio: install  ## Write names, aliases, types and values of the options that the installed fio has
+	@$(BIN)/python tools/fio_options.py
 
 instances: $(VENV)/.dev  ## Write what EC2 says of each instance type, limits to EBS and disks, from moto's copy (PRICES=FILE for prices)
 	@PYTHONPATH=functions:tests $(BIN)/python -m support.instance_tables $(PRICES)

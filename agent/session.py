@@ -95,6 +95,8 @@ class Session:
         heartbeat = Heartbeat(self._blackboard, job.heartbeat_s)
         try:
             self._prepared = self._provide(job)
+            if job.kind == "measure":
+                workloads.check(job.workload["type"], [step.params for step in job.steps if step.repetition == 1])
             own = self._own(job.mount)
             with ebs.work_disk(job.work_mount, self._log) as disk, mounts.attached(own, self._log) as mounted:
                 if job.kind == "serve":

@@ -33,6 +33,7 @@ class WorkloadModule(Protocol):
     """Interface of a workload's module. `params` are those of a point. A module may also have:
 
     - `tools(params)`, the programs that the point needs: by default none;
+    - `check(points)`, which asks the tool about all points' params before anything is filled;
     - `calibration(params, room)`, how to find its tool's ceiling, which is what the tool does in memory, without a
       storage: the parameters of a short step of the same kind that fits into `room` bytes, and the metric that is the
       ceiling. `dd` of 1 GiB in blocks of 1 MiB: the same with as many blocks as fit, and `mb_per_s`. By default None:
@@ -47,6 +48,11 @@ class WorkloadModule(Protocol):
 def tools(kind: str, params: dict[str, Any]) -> set[str]:
     needed: set[str] = getattr(_module(kind), "tools", lambda _: set())(params)
     return needed
+
+
+def check(kind: str, points: list[dict[str, Any]]) -> None:
+    """Let the tool say before anything is filled what it would refuse later."""
+    getattr(_module(kind), "check", lambda _: None)(points)
 
 
 def calibration(kind: str, params: dict[str, Any], room: int) -> tuple[dict[str, Any], str] | None:

@@ -1,4 +1,4 @@
-"""Any fio job, with the traps of fio closed: files of its own, an empty working directory, bins of every job kept."""
+"""Any fio job, with the traps of fio closed: files on the storage, an empty working directory, bins of every job."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import math
 import os
 import re
 import subprocess
+import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -35,6 +36,11 @@ DROPPED = frozenset(("group_reporting",))
 # read. `lat` is the whole operation, as in our engines, so the two may be merged and charted side by side.
 WHOLE_LATENCY = ("lat_percentiles=1", "clat_percentiles=0")
 DIRECTIONS = ("read", "write")
+# In place of what a verify reads back, which is no figure of the job.
+NO_READS = {"runtime": 0, "total_ios": 0, "io_bytes": 0}
+MAX_WORDS = 500
+# The folder of files whose names a job has: others beside it have the same.
+NAMED = "named"
 # fio keeps fsync, fdatasync and sync_file_range apart from the writes that they follow, in its section `sync`.
 TIMED = (*DIRECTIONS, "sync")
 # fio's clock counts milliseconds and it sums up per thread; below a second its rates are fiction.
@@ -82,6 +88,35 @@ def calibration(params: dict[str, Any], room: int) -> tuple[dict[str, Any], str]
     return {**alone, "options": {**kept, **small}}, "iops"
 
 
+def check(points: list[dict[str, Any]]) -> None:
+    """Let fio parse the jobs of all points. Raises ToolFailed with its own words."""
+    fio = tool_box.find("fio") or "fio"
+    sections = [each for params in points for each in _sections(params).values()]
+    for engine in {str(each.get("ioengine", "psync")) for each in sections}:
+        check_engine(fio, engine)
+    if said := refused(fio, sections):
+        raise ToolFailed(f"fio refuses a job: {said}")
+
+
+def refused(fio: str, sections: list[dict[str, Any]]) -> str:
+    """Return what a fio says of jobs that it does not take; empty if it takes them."""
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder)
+        job_file = place / "jobs.fio"
+        # Processes of all sections together would be more than fio has.
+        single = [{name: value for name, value in each.items() if name != "numjobs"} for each in sections]
+        job_file.write_text(render(single, [place] * len(single), place))
+        ended = subprocess.run(  # noqa: S603
+            [fio, "--parse-only", str(job_file)], cwd=place, capture_output=True, text=True, check=False
+        )
+    return "; ".join((ended.stderr or "it said nothing").splitlines())[:MAX_WORDS] if ended.returncode else ""
+
+
+def _sections(params: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return the options of a point's own job and of those that run beside it."""
+    return {WORK: params["options"], **(params.get("beside") or {})}
+
+
 def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
     """Write the job file, create the files to read unless a step before has left them (not timed), and arm fio.
 
@@ -89,13 +124,11 @@ def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
     its figures.
     """
     options = step.params["options"]
-    sections = {WORK: options, **(step.params.get("beside") or {})}
+    sections = _sections(step.params)
     jobs = [FioJob(each, 0.0 if step.params.get("device") else None) for each in sections.values()]
     fio_job, processes = jobs[0], sum(each.jobs for each in jobs)
     device = raw_device.of_step(job, step, workspace, writes=any(each.writes for each in jobs))
     fio = tool_box.find("fio") or "fio"
-    for engine in {str(each.get("ioengine", "psync")) for each in sections.values()}:
-        check_engine(fio, engine)
     scratch = workspace.scratch / "fio"
     scratch.mkdir()
     job_file, result = workspace.scratch / "job.fio", workspace.scratch / "fio.json"
@@ -123,6 +156,10 @@ def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
         document = parse(text, ended[0])
         _verify(document, jobs, [] if device else places)
         own = {**document, "jobs": [each for each in document["jobs"] if each["jobname"] == WORK]}
+        read_back_ms = 0
+        if fio_job.verifies:
+            read_back_ms = max(each["read"]["runtime"] for each in own["jobs"])
+            own["jobs"] = [{**each, "read": NO_READS} for each in own["jobs"]]
         refuse_contradictions(own, options, (os.cpu_count() or 1) * fio_job.jobs / processes)
         moved = {d: _sum(document, d, "io_bytes") for d in DIRECTIONS}
         last_lines = ended[0].tail()
@@ -138,7 +175,7 @@ def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
             ],
             # Buffered or not: data from the page cache do not show the storage's speed, and the warning reports that.
             reached={direction: amount for direction, amount in moved.items() if amount},
-            worked_ns=worked_ns(document, armed),
+            worked_ns=worked_ns(own, armed, read_back_ms),
             steadiness=steadiness(own, options, log_rates(scratch / f"{LOG_NAME}_iops.log", own)),
         )
 
@@ -165,21 +202,27 @@ def _folders(fio: str, sections: list[dict[str, Any]], workspace: Workspace, sha
     Otherwise fio would write them after it, and instances would begin at different times. Files that nobody writes stay
     for the next step: in the instance's own folder, or in one of all instances that are `sharing` them.
     """
-    jobs, folders = [FioJob(options) for options in sections], []
-    for number, (options, job, kept) in enumerate(zip(sections, jobs, kept_of(jobs))):
+    jobs = [FioJob(options) for options in sections]
+    kept = kept_of(jobs)
+    names = [kept[number] or (NAMED if job.is_named else str(number)) for number, job in enumerate(jobs)]
+    folders = {}
+    for name in dict.fromkeys(names):
+        inside = [(options, job) for options, job, its in zip(sections, jobs, names) if its == name]
 
-        def lay_out(folder: Path, options: dict[str, Any] = options, job: FioJob = job) -> None:
+        def lay_out(folder: Path, inside: list[tuple[dict[str, Any], FioJob]] = inside) -> None:
             folder.mkdir(parents=True, exist_ok=True)
-            if job.is_laid_out:
-                _run_before(fio, ["--create_only=1"], options, folder, workspace)
+            for options, job in inside:
+                if job.is_laid_out:
+                    _run_before(fio, ["--create_only=1"], options, folder, workspace)
 
         if sharing:
-            folders.append(neighbours.shared_data(workspace, kept, sharing, lay_out, job.laid_out_bytes))
+            laid_out = sum(job.laid_out_bytes for _, job in inside)
+            folders[name] = neighbours.shared_data(workspace, name, sharing, lay_out, laid_out)
         else:
-            folders.append(workspace.target.parent / kept if kept else workspace.target / str(number))
+            folders[name] = workspace.target.parent / name if name in kept else workspace.target / name
             # fio leaves files that are there as they are.
-            lay_out(folders[-1])
-    return folders
+            lay_out(folders[name])
+    return [folders[name] for name in names]
 
 
 def _run_before(fio: str, arguments: list[str], options: dict[str, Any], place: Path, workspace: Workspace) -> None:
@@ -223,7 +266,9 @@ def render(sections: list[dict[str, Any]], places: list[Path], logs: Path, *, is
         name = WORK if number == 0 else f"beside{number}"
         # fio splits names at colons.
         path = str(place).replace(":", "\\:")
-        where = [f"filename={path}"] if is_device else [f"directory={path}", "filename_format=$jobnum.$filenum"]
+        where = [f"filename={path}"] if is_device else [f"directory={path}"]
+        if not (is_device or FioJob(options).is_named):
+            where += ["filename_format=$jobnum.$filenum"]
         lines += [f"[{name}]", *option_lines(options), *WHOLE_LATENCY, *where, *log, ""]
         log = []
     return "\n".join(lines)
@@ -242,8 +287,9 @@ def parse(text: str, ended: Ended) -> dict[str, Any]:
     except ValueError as err:
         raise ToolFailed(f"fio left no JSON: {ended.tail()}") from err
     for number, job in enumerate(document["jobs"]):
-        if job.get("error"):
-            raise ToolFailed(f"job {number} of fio ended with error {job['error']}: {ended.tail()}")
+        # With continue_on_error it goes on after errors, which its figures would have.
+        if error := job.get("error") or job.get("total_err"):
+            raise ToolFailed(f"job {number} of fio ended with error {error}: {ended.tail()}")
     return document
 
 
@@ -284,17 +330,17 @@ def latencies(document: dict[str, Any], *, queued: bool = False) -> dict[str, tu
     }
 
 
-def worked_ns(document: dict[str, Any], armed: Armed) -> tuple[int, int] | None:
+def worked_ns(document: dict[str, Any], armed: Armed, read_back_ms: int = 0) -> tuple[int, int] | None:
     """Return start and end (monotonic ns) of the time that fio's rates cover: without its start, its ramp and its end.
 
     fio dates its report 20 to 26 ms after its last job has ended (seen with 3 to 12 jobs, version 3.33); the position
-    is only known this well, the length is exact. None if fio gives no date.
+    is only known this well, the length is exact. None if fio gives no date. A verify reads back after that time.
     """
     if "timestamp_ms" not in document:
         return None
     lasted_ns = _longest_runtime_ms(document) * 1_000_000
     # A date from before a step of the wall clock is beyond the time of the programs.
-    dated_ns = armed.monotonic_ns(document["timestamp_ms"] / 1000)
+    dated_ns = armed.monotonic_ns((document["timestamp_ms"] - read_back_ms) / 1000)
     end_ns = min(max(dated_ns, armed.released_ns + lasted_ns), armed.ended_ns)
     return end_ns - lasted_ns, end_ns
 
@@ -418,8 +464,8 @@ def raw(document: dict[str, Any], text: str, *, queued: bool = False) -> dict[st
 
 def _verify(document: dict[str, Any], requested: list[FioJob], folders: list[Path]) -> None:
     """Check that fio timed all reported bytes, in its own files, one set per job; a device has no folders."""
-    if folders:
-        _verify_files(document, requested, [path for folder in folders for path in folder.iterdir()])
+    if folders and not any(job.is_on("unlink_each_loop") for job in requested):
+        _verify_files(document, requested, [path for folder in dict.fromkeys(folders) for path in folder.iterdir()])
     for direction in DIRECTIONS:
         moved = _sum(document, direction, "io_bytes")
         counted = sum(sum(_bins(job, direction).values()) for job in document["jobs"])
@@ -429,13 +475,14 @@ def _verify(document: dict[str, Any], requested: list[FioJob], folders: list[Pat
 
 def _verify_files(document: dict[str, Any], requested: list[FioJob], files: list[Path]) -> None:
     expected = sum(job.jobs * job.files for job in requested)
-    if len(files) != expected or not all(path.stat().st_size for path in files):
+    are_known = not any(job.is_named for job in requested)
+    if (are_known and len(files) != expected) or not all(path.stat().st_size for path in files):
         sizes = sorted(path.stat().st_size for path in files)
         raise WorkIncomplete(
             f"fio left {len(files)} files of {sizes[:3]} bytes and more, {expected} non-empty ones expected"
         )
     # Without wrapping around (time_based, loops, io_size), fio cannot write more than its files contain.
-    wraps = any(job.is_on("time_based", "loops", "io_size") for job in requested)
+    wraps = any(job.is_on("time_based", "loops", "io_size") or job.is_shared for job in requested)
     moved, stored = _sum(document, "write", "io_bytes"), sum(path.stat().st_size for path in files)
     if not wraps and moved > stored:
         raise WorkIncomplete(f"fio says it wrote {moved} bytes, its files hold {stored}")

@@ -152,12 +152,12 @@ def _own_command(draft: "Draft", command: str | None, prepare: str | None, secon
 
 
 def _of_job_file(path: Path) -> "Part":
-    """Return the workload of a fio job file, and print what of it is left out."""
+    """Return the workload of a fio job file, and print which of its lines change."""
     from cli.inputs import starting
 
-    workload, left_out = starting.of_job_file(planning.read(path).decode(errors="replace"))
-    for line in left_out:
-        terminal.print_wrapped(terminal.stderr(), f"Left out: {line} (the agent places the files)")
+    workload, changes = starting.of_job_file(planning.read(path).decode(errors="replace"), path.parent)
+    for line in changes:
+        terminal.print_wrapped(terminal.stderr(), f"Changed: {line}")
     return workload
 
 

@@ -47,6 +47,7 @@ def read_and_plan(file: Path, region: str | None) -> Planned:
 def plan_text(text: bytes, region: str | None, earlier: Any = None) -> Planned:
     """Plan a matrix; `earlier` holds the cells of the run that it resumes. Raises BadMatrix."""
     # pydantic takes a quarter of a second to import, so `matrix --help` must not import it.
+    from cli.inputs import fio_here
     from matrix.check.read import check_matrix, parse_json
     from matrix.plan.planning import plan
     from matrix.terms.problems import InvalidMatrix
@@ -54,6 +55,8 @@ def plan_text(text: bytes, region: str | None, earlier: Any = None) -> Planned:
     try:
         matrix = parse_json(text)
         checked = check_matrix(matrix)
+        if refused := list(fio_here.problems(checked.cells)):
+            raise InvalidMatrix(refused)
         planned = plan(checked, region=region or DEFAULT_REGION, earlier=earlier)
     except InvalidMatrix as invalid:
         raise BadMatrix(invalid.to_document()) from invalid

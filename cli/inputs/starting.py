@@ -4,11 +4,12 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import Any, TypeAlias
 
 from matrix.check.read import read_matrix
 from matrix.input import workloads
+from matrix.input.workloads.fio import FioWorkload
 from matrix.plan.account import vcpus_of
 from matrix.price.book import published_prices
 from matrix.storages.base import USUAL_INSTANCE_TYPE
@@ -44,9 +45,6 @@ WORKLOADS: Mapping[str, Part] = {
 COMMAND = "command"
 MAX_NAME_LENGTH = 40
 
-
-# Options of a fio job file that place its files, which the agent does.
-PLACING = re.compile(r"\s*(directory|filename|filename_format|opendir|unlink)\s*=.*")
 
 # Paths in a matrix at which problems of a part are reported.
 PATHS = {
@@ -134,13 +132,24 @@ class Draft:
         return []
 
 
-def of_job_file(job_file: str) -> tuple[Part, list[str]]:
-    """Return the workload of a fio job file, and its lines that are left out since the agent places the files."""
-    lines = [line.rstrip() for line in job_file.splitlines()]
-    left_out = [line.strip() for line in lines if PLACING.fullmatch(line)]
-    kept = "\n".join(line for line in lines if not PLACING.fullmatch(line))
-    device = {"device": True} if any("/dev/" in line for line in left_out) else {}
-    return {"type": "fio", **device, "jobFile": f"{kept.strip()}\n"}, left_out
+def of_job_file(job_file: str, folder: Path) -> tuple[Part, list[str]]:
+    """Return the workload of a fio job file, with the lines of files that it includes; and its lines that change.
+
+    Those files are beside it, in `folder`. One that cannot be read stays a line, which is refused.
+    """
+    lines: list[str] = []
+    for line in job_file.splitlines():
+        name = folder / line.strip().removeprefix("include").strip()
+        is_include = line.strip().startswith("include ") and name.is_file()
+        lines += name.read_text(errors="replace").splitlines() if is_include else [line.rstrip()]
+    text = "\n".join(lines).strip() + "\n"
+    workload = FioWorkload.model_construct(type="fio", job_file=text)
+    changes = dict.fromkeys(
+        f"{change.name}={change.value} {change.becomes}"
+        for each in workload.sections
+        for change in workload.changes(each.options)
+    )
+    return {"type": "fio", "jobFile": text}, list(changes)
 
 
 def text(matrix: MatrixFields) -> str:

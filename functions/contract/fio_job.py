@@ -20,6 +20,8 @@ SYNCHRONOUS_ENGINES = frozenset(("psync", "sync", "vsync", "pvsync", "pvsync2", 
 SYNCING = ("fsync", "fdatasync", "sync_file_range")
 PACING = ("rate_iops", "rate", "thinktime")
 READ, WRITE = 0, 1
+SECTOR_BYTES = 512
+OF_OFFSETS = ("offset", "offset_increment", "ba")
 DEFAULT_BLOCK = "4k"
 # What compressors of file systems take at once, such as a record of OpenZFS.
 RECORD_BYTES = 128 << 10
@@ -92,7 +94,7 @@ class FioJob:
     @cached_property
     def pattern(self) -> str:
         """Its access pattern, such as `randread`."""
-        return (self._last("rw", "readwrite") or ("", "read"))[1].partition(":")[0]
+        return self._given.get("rw", "read").partition(":")[0]
 
     @cached_property
     def reads(self) -> bool:
@@ -126,8 +128,31 @@ class FioJob:
 
     @cached_property
     def files(self) -> int:
-        """How many files each process has."""
-        return int(self.number("nrfiles")) or 1
+        """How many files each process has: those of `filename`, by whose colons fio splits it."""
+        if "filename" in self._given:
+            return len(re.findall(r"(?<!\\):", self._given["filename"])) + 1
+        return 1 if self.is_on_device else int(self.number("nrfiles")) or 1
+
+    @cached_property
+    def is_named(self) -> bool:
+        """Whether its files have names by its options, which are those of jobs beside it, too."""
+        return self.is_on("filename", "filename_format")
+
+    @cached_property
+    def is_on_device(self) -> bool:
+        """Whether it is on a device, and has no files."""
+        return self._device_bytes is not None
+
+    @cached_property
+    def place(self) -> str:
+        """The name of the files that all its processes have together. Empty: each has its own."""
+        form = self._given.get("filename_format", "$jobnum")
+        return self._given.get("filename") or ("" if "$jobnum" in form else form)
+
+    @cached_property
+    def is_shared(self) -> bool:
+        """Whether all its processes use one device, or the same files."""
+        return self.is_on_device or bool(self.place)
 
     # Where its operations end.
 
@@ -143,9 +168,25 @@ class FioJob:
         return self.asks_direct and self.engine != "mmap"
 
     @cached_property
+    def off_sector(self) -> tuple[str, str] | None:
+        """The option and its value by which it is no multiple of a disk's sector, as O_DIRECT needs it."""
+        if not self.is_direct:
+            return None
+        name, text = self._last("bs", "bsrange", "bssplit") or ("bs", DEFAULT_BLOCK)
+        if any(size > 1 and size % SECTOR_BYTES for of_way in self._block_sizes for size, _ in of_way):
+            return name, text
+        given = {each: self._given.get(each, "0") for each in OF_OFFSETS}
+        return next(((each, value) for each, value in given.items() if self.size(value) % SECTOR_BYTES), None)
+
+    @cached_property
     def syncs_each(self) -> bool:
         """Whether each write, or each few of them, is on the storage before the next."""
         return self.is_on(*SYNCING, "sync") or (self.engine == "mmap" and self.asks_direct)
+
+    @cached_property
+    def verifies(self) -> bool:
+        """Whether it reads back what it has written, after that."""
+        return self.writes and self.is_on("verify") and self._given.get("do_verify") != "0"
 
     @property
     def is_synced(self) -> bool:
@@ -237,18 +278,34 @@ class FioJob:
         return read or default, write or default
 
     @cached_property
+    def _block_sizes(self) -> list[list[tuple[int, float]]]:
+        """Sizes of a read and of a write, each with its share; of a range the smallest and the largest."""
+        name, text = self._last("bs", "bsrange", "bssplit") or ("bs", DEFAULT_BLOCK)
+        between = re.compile("[-:]") if name in ("bsrange", "bssplit") else re.compile("$^")
+        ways = []
+        for each in self._each(text, DEFAULT_BLOCK):
+            parts = [part.partition("/") for part in between.split(each) if part]
+            given = [float(share) if share.isdecimal() else 0.0 for _, _, share in parts]
+            # Those without a share have equal ones of the rest.
+            rest = max(0.0, 100 - sum(given)) / (given.count(0) or 1)
+            sizes = [(self.size(size), share or rest) for (size, _, _), share in zip(parts, given)]
+            ways.append([(size or 1, share) for size, share in sizes] or [(1, 1.0)])
+        return ways
+
+    @cached_property
     def block_limits(self) -> tuple[list[int], list[int]]:
         """Smallest and largest sizes of a read and of a write."""
-        name, text = self._last("bs", "blocksize", "bsrange", "bssplit") or ("bs", DEFAULT_BLOCK)
-        between = re.compile("[-:]") if name in ("bsrange", "bssplit") else re.compile("$^")
-        sizes = [[self.size(part) for part in between.split(each)] for each in self._each(text, DEFAULT_BLOCK)]
-        return [min(of_way) or 1 for of_way in sizes], [max(of_way) or 1 for of_way in sizes]
+        sizes = [[size for size, _ in of_way] for of_way in self._block_sizes]
+        return [min(of_way) for of_way in sizes], [max(of_way) for of_way in sizes]
 
     @cached_property
     def blocks(self) -> tuple[float, float]:
         """Mean size of a read and of a write."""
-        least, most = self.block_limits
-        return (least[READ] + most[READ]) / 2, (least[WRITE] + most[WRITE]) / 2
+        read, write = (
+            sum(size * share for size, share in of_way) / (sum(share for _, share in of_way) or 1)
+            for of_way in self._block_sizes
+        )
+        return read, write
 
     @cached_property
     def _shares(self) -> tuple[float, float]:
@@ -286,8 +343,18 @@ class FioJob:
 
     @cached_property
     def _parts(self) -> int:
-        """How many processes have a place of their own: one on a device, unless it is moved for each."""
-        return self.jobs if self._device_bytes is None or self.is_on("offset_increment") else 1
+        """How many processes have a place of their own: one of what they share, unless it is moved for each."""
+        return self.jobs if not self.is_shared or self.is_on("offset_increment") else 1
+
+    def _size(self, job: int) -> float:
+        """Return the bytes of a process's files, or of its part of a device, which it has whole without a size."""
+        text = self._given.get("size", "0")
+        if self._device_bytes is None:
+            return float(self.size(text))
+        text = text if text != "0" else self._given.get("filesize", "100%")
+        beyond = max(0.0, self._device_bytes - self._offset(job))
+        size = float(self.size(text, self._device_bytes))
+        return min(beyond, size) if text.endswith("%") else size
 
     def _io_of_file(self, job: int, file_bytes: float) -> float:
         """Return the bytes that a process moves in a file of a given `filesize`."""
@@ -297,7 +364,7 @@ class FioJob:
 
     def _pass_bytes(self, job: int) -> float:
         """Return the bytes that one process moves in one pass over its files."""
-        size = float(self.size(self._given.get("size", "0"), self._device_bytes or 0.0))
+        size = self._size(job)
         if any(self._file_sizes) and self._device_bytes is None:
             each = self._io_of_file(job, sum(self._file_sizes) / 2)
             total = self.files * each
@@ -307,6 +374,9 @@ class FioJob:
         block = max(self.block_limits[1][way] for way in self.directions)
         if each < block:
             return 0.0
+        skip = self.size(self._given.get("rw", "").partition(":")[2])
+        if skip and self.pattern == "read":
+            size *= block / (block + skip)
         part = self._given.get("io_size", "0")
         size *= int(part[:-1]) / 100 if part.endswith("%") else 1
         is_even = all(limits[way] == block for limits in self.block_limits for way in self.directions)
@@ -348,17 +418,16 @@ class FioJob:
     def _stored(self, job: int, *, at_most: bool) -> float:
         """Return up to which byte the files of a process go, or a process on a device."""
         least, most = self._file_sizes
-        if self._device_bytes is not None or not most:
-            size = self.size(self._given.get("size", "0"), self._device_bytes or 0.0)
-            return size + self.files * self._offset(job)
+        if self.is_on_device or not most:
+            return self._size(job) + self.files * self._offset(job)
         file_bytes = float(most) if at_most else (least + most) / 2
         return self.files * (self._io_of_file(job, file_bytes) + self._offset(job))
 
     @cached_property
     def stored_bytes(self) -> float:
-        """Bytes that its files have at most; of a device, up to which byte it is used."""
+        """Bytes that its files have at most; of what its processes share, up to which byte it is used."""
         each = [self._stored(job, at_most=True) for job in range(self.jobs)]
-        return sum(each) if self._device_bytes is None else max(each)
+        return max(each) if self.is_shared else sum(each)
 
     @cached_property
     def is_laid_out(self) -> bool:
@@ -374,9 +443,10 @@ class FioJob:
         """Bytes that are written before it begins."""
         if not self.is_laid_out:
             return 0.0
-        if self._device_bytes is not None:
-            return float(self._parts * self.size(self._given.get("size", "0"), self._device_bytes))
-        return sum(self._stored(job, at_most=False) for job in range(self.jobs))
+        if self.is_on_device:
+            return sum(map(self._size, range(self._parts)))
+        each = [self._stored(job, at_most=False) for job in range(self.jobs)]
+        return max(each) if self.is_shared else sum(each)
 
     @property
     def draws_sizes(self) -> bool:
@@ -390,7 +460,7 @@ class FioJob:
 
         It is a part of a device, or files that nobody writes and whose sizes are not drawn.
         """
-        is_device = self._device_bytes is not None
+        is_device = self.is_on_device
         if not self.is_laid_out or not (is_device or not (self.writes or self.draws_sizes)):
             return ""
         given = {name: self._given.get(name) for name in (OF_PARTS if is_device else OF_FILES)}
@@ -409,7 +479,7 @@ class FioJob:
         """Return (option, rule, fix) if fio refuses it, moves nothing, or lays its files out after the start."""
         first, further, size = (self._given.get(name, "0") for name in ("offset", "offset_increment", "size"))
         on_files, sizes = self._device_bytes is None, self._file_sizes
-        moves = (not on_files and size.endswith("%")) or self._pass_bytes(self.jobs - 1)
+        moves = (not on_files and (size.endswith("%") or size == "0")) or self._pass_bytes(self.jobs - 1)
         new = "per cent of a file that does not exist yet"
         rows = (
             (on_files and size.endswith("%") and not any(sizes), "size", new, 'write a size such as "1G", or filesize'),
@@ -417,6 +487,7 @@ class FioJob:
             (on_files and further.endswith("%"), "offset_increment", new, 'write bytes, such as "1G"'),
             (self.reads and self.is_on("create_on_open"), "create_on_open", "reads find empty files", "leave it out"),
             (on_files and 0 < sizes[0] <= self._offset(self.jobs - 1), "offset", "is beyond the files", "write less"),
+            (self.is_on("verify") and self.reads, "verify", "its reads cannot be told from the job's", "leave it out"),
             (self.is_on("rate") and self.is_on("rate_iops"), "rate", "fio takes it or rate_iops", "leave one out"),
             (not moves, "size", "its files have less than a block, so fio would move nothing", "write a larger size"),
         )
@@ -447,6 +518,23 @@ class FioJob:
 
 
 def kept_of(jobs: Sequence[FioJob]) -> list[str]:
-    """Return `kept` of jobs that run together; on files each has its own, though others have the same name."""
-    names = [job.kept for job in jobs]
-    return [name and f"{name}-{names[:number].count(name)}" for number, name in enumerate(names)]
+    """Return `kept` of jobs that run together: jobs on one device, or on files of the same names, share what is kept.
+
+    Other files are each job's own, though others have the same name.
+    """
+    named = [job.kept and not job.writes for job in jobs if job.is_named]
+    together = "-".join(sorted({job.kept for job in jobs if job.is_named})) if all(named) else ""
+    names = [together if job.is_named else job.kept for job in jobs]
+    return [
+        name if not name or job.is_on_device or job.is_named else f"{name}-{names[:number].count(name)}"
+        for number, (name, job) in enumerate(zip(names, jobs))
+    ]
+
+
+def sum_of_places(jobs: Sequence[FioJob], amounts: Sequence[float]) -> float:
+    """Add up bytes of jobs that run together; of jobs on one device or file they are those of the largest."""
+    most: dict[Any, float] = {}
+    for number, (job, amount) in enumerate(zip(jobs, amounts)):
+        place = "" if job.is_on_device else job.place or number
+        most[place] = max(most.get(place, 0.0), amount)
+    return sum(most.values())

@@ -446,3 +446,53 @@ def test_all_instances_read_what_one_of_them_lays_out_once(tmp_path):
     for spaces in fleet:
         spaces.close()
     assert list(tmp_path.iterdir()) == []
+
+
+@needs("fio")
+def test_sections_and_processes_of_one_filename_use_one_file(tmp_path):
+    job = SimpleNamespace(mount={"kind": "directory"})
+    options = {
+        "rw": "randread",
+        "bs": "64k",
+        "size": "2m",
+        "filename": "mine",
+        "numjobs": 3,
+        "time_based": 1,
+        "runtime": 1,
+    }
+    params = {"options": options | {"numjobs": 3}, "beside": {"writer": options | {"rw": "randwrite", "size": "1m"}}}
+    workspaces = Workspaces(tmp_path, "run", "cell", "i-1")
+    try:
+        workspace = workspaces.fresh(0)
+        trial = fio.prepare(job, Step(0, "p01", 1, params), workspace)
+        [before] = files_of(workspace.target.parent)
+        outcome = trial.read(trial.run())
+        [after] = files_of(workspace.target.parent)
+        assert (before, before.name, after.stat().st_size) == (after, "mine", 2 << 20)
+        assert outcome.work.keys() == {"read_bytes", "write_bytes"}
+        workspaces.done(workspace)
+    finally:
+        workspaces.close()
+
+
+@needs("fio")
+def test_a_verify_is_no_figure_of_its_job(sampled):
+    # A rate makes the writes longer than what fio's clock of milliseconds tells.
+    options = {"rw": "write", "bs": "64k", "size": "1m", "rate_iops": 10, "verify": "crc32c"}
+    [sample] = sampled("fio", [{"options": options}])
+
+    assert sample["metrics"]["iops"] == sample["metrics"]["write_iops"] == pytest.approx(10, rel=0.15)
+    assert not {"read_iops", "read_lat_p50_us"} & sample["metrics"].keys()
+    assert sample["work"] == {"read_bytes": 1 << 20, "write_bytes": 1 << 20}
+
+
+@needs("fio")
+def test_a_job_that_fio_refuses_fails_before_anything_is_filled_in_fios_words(failure, storage):
+    good, bad = fio_options(), fio_options(bsrange="4k")
+
+    failed = failure("fio", [{"options": good}, {"options": bad}])
+
+    assert failed["error"] == "ToolFailed"
+    assert "bsrange=4k" in failed["message"]
+    assert failed["step"] is None
+    assert files_of(storage) == []

@@ -30,15 +30,17 @@ def test_options_say_what_nobody_is_asked(matrix):
     assert written["fleet"] == [{"instanceType": "m6id.large", "count": 2}]
 
 
-def test_a_fio_job_file_becomes_the_workload_without_the_places_of_its_files(matrix, tmp_path):
-    (tmp_path / "mine.fio").write_text("[global]\nfilename=/dev/nvme1n1\nsize=1g\nruntime=1m\n[a]\nrw=randread\n")
+def test_a_fio_job_file_becomes_the_workload_as_it_is_and_what_changes_is_said(matrix, tmp_path):
+    (tmp_path / "timed.fio").write_text("size=1g\nruntime=1m\n")
+    (tmp_path / "mine.fio").write_text("[global]\ndirectory=/srv/dev/bench\ninclude timed.fio\n[a]\nfilename=x\n")
 
     done = matrix("new", "-", "--from", "mine.fio", "--storage", "ebs", "--count", "1")
 
     assert done.exit_code == 0, done.stderr
     [workload] = json.loads(done.stdout)["workload"]
-    assert workload == {"type": "fio", "device": True, "jobFile": "[global]\nsize=1g\nruntime=1m\n[a]\nrw=randread\n"}
-    assert "Left out: filename=/dev/nvme1n1" in done.stderr
+    text = "[global]\ndirectory=/srv/dev/bench\nsize=1g\nruntime=1m\n[a]\nfilename=x\n"
+    assert workload == {"type": "fio", "jobFile": text}
+    assert "filename=x becomes filename=srv-dev-bench-x" in done.stderr
 
 
 def test_who_can_be_asked_is_told_what_there_is_and_asked(matrix, monkeypatch, tmp_path):

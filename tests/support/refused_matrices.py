@@ -330,35 +330,39 @@ FIO_JOB_FILES = [
     ("rw=read\n[a]\nrw=read\nsize=1m\n", "jobFile", "sections-are-jobs"),
     ("[global]\nrw=read\nsize=1m\n", "jobFile", "sections-are-jobs"),
     ("[global]\nrw=read\nsize=1m\n[a]\n[a]\n", "jobFile", "sections-are-jobs"),
-    ("[a]\nsize=1m\n", "jobFile.a.rw", "job-has-an-end"),
     ("[a]\nrw=read\nsize=1k\n", "jobFile.a.size", "fio-accepts-each-point"),
     ("[a]\nrw=read\nsize=1m\nruntime=5 parsecs\n", "jobFile.a.runtime", "option-value"),
     ("[a]\nrw=read\nsize=1m\niodept=4\n", "jobFile.a.iodept", "option-unknown"),
+    ("[a]\nrw=read\nsize=1m\nbs=4k\nverify=md5\n", "jobFile.a.verify", "fio-accepts-each-point"),
     ("[a]\nrw=read\nsize=1m\ninclude other.fio\n", "jobFile.a.include", "option-owned"),
-    ("[a]\nrw=read\nsize=1m\nread_iolog=trace.log\n", "jobFile.a.read_iolog", "option-owned"),
-    ("[a]\nrw=read\nsize=1m\nexec_prerun=reboot\n", "jobFile.a.exec_prerun", "option-owned"),
-    ("[global]\nrw=read\nsize=1m\nfilename=/dev/nvme0n1\n[a]\n[b]\n", "jobFile.a.filename", "option-owned"),
-    ("[a]\nrw=read\nsize=1m\nioengine=rados\n", "jobFile.a.ioengine", "option-values-are-known"),
+    ("[a]\nrw=read\nsize=1m\nread_iolog=trace.log\n", "jobFile.a.read_iolog", "options-are-passed-on"),
+    ("[a]\nrw=read\nsize=1m\nexec_prerun=reboot\n", "jobFile.a.exec_prerun", "options-are-passed-on"),
+    ("[a]\nrw=read\nsize=1m\nnumjobs=${JOBS}\n", "jobFile.a.numjobs", "option-value"),
+    ("[a]\nrw=read\nsize=1m\nfilename=${HOME}/x\n", "jobFile.a.filename", "options-are-passed-on"),
+    ("[a]\nrw=read\nsize=1m\nfilename=/dev/zero\n", "jobFile", "targets-are-of-the-storage"),
+    ("[global]\nsize=1m\n[a]\nfilename=/dev/sdb\n[b]\nfilename=x\n", "jobFile", "targets-are-of-the-storage"),
+    ("[global]\nsize=1m\n[a]\nfilename=/dev/sdb\n[b]\nfilename=/dev/sdc\n", "jobFile", "targets-are-of-the-storage"),
+    ("[a]\nfilename=/dev/sdb:/dev/sdc\n", "jobFile", "named-disks-are-the-storages"),
+    ("[a]\nrw=read\nsize=1m\nioengine=rados\npool=x\n", "jobFile.a.ioengine", "options-are-passed-on"),
     ("[]\nrw=read\nsize=1m\nname=b\n", "jobFile", "sections-are-jobs"),
     ("[a]\nrw=read\nsize=1T\n", "jobFile", "data-fits-on-the-storage"),
     ("[a]\nrw=read\nsize=1m\ntype=touch\n", "jobFile.a.type", "option-unknown"),
-    ("[a]\nrw=read\nsize=1m\n[b]\nwait_for=a\nrw=read\nsize=1m\n", "jobFile.b.wait_for", "option-owned"),
+    ("[global]\nrw=read\nsize=1m\n[a]\n[b]\n[c]\nwait_for=a\n", "jobFile", "sections-are-jobs"),
 ]
 
+PASSED_ON = "options-are-passed-on"
 # A fio workload with one option: (option, value, code). The problem is at the option.
 FIO_OPTIONS = [
     ("options", {"rw": "read"}, "option-unknown"),
     *[("bs", value, "option-value") for value in ({"a": 1}, None, "4k;x")],
-    *[("bs", value, "values-can-be-read") for value in ("banana", "4kk", ["4k", "-4k"], 0, ",", "3.5k")],
+    *[("bs", value, PASSED_ON) for value in ("banana", "4kk", ["4k", "-4k"], 0, ",", "3.5k")],
     ("bs", [], "too-short"),
     ("bs", ["4k", "4k"], "option-values-are-different"),
     ("time_based", True, "option-switch"),
-    *[("size", value, "values-can-be-read") for value in ("10Q", "-1G", "101%")],
+    *[("size", value, PASSED_ON) for value in ("10Q", "-1G", "101%")],
     *[
-        (name, value, "values-can-be-read")
+        (name, value, PASSED_ON)
         for name, value in {
-            "bsrange": "4k",
-            "filesize": "4k,8k",
             "bssplit": "4k:banana",
             "rate": "banana",
             "rate_iops": ["100", "-1"],
@@ -367,30 +371,30 @@ FIO_OPTIONS = [
             "direct": 2,
             "iodepth_batch": -1,
             "random_distribution": "zipff:1.2",
-            "steadystate": "iops",
+            "steadystate": "lat:5%",
             "fallocate": "maybe",
         }.items()
     ],
-    *[("runtime", value, "numbers-are-in-range") for value in (0, 0.5, "10s")],
-    *[("numjobs", value, "numbers-are-in-range") for value in (0, "4")],
-    *[("ramp_time", value, "numbers-are-in-range") for value in ("soon", -1)],
-    *[("rwmixread", value, "numbers-are-in-range") for value in (101, [50, 1000])],
-    ("rw", "randwrit", "option-values-are-known"),
-    ("rw", "randtrim", "option-values-are-known"),  # fio trims no file: "trim not supported"
-    ("ioengine", "rados", "option-values-are-known"),
+    *[("runtime", value, PASSED_ON) for value in (0.5, "0.5m", 86_401)],
+    ("numjobs", -1, PASSED_ON),
+    *[("ramp_time", value, PASSED_ON) for value in ("soon", -1)],
+    *[("rwmixread", value, PASSED_ON) for value in (101, [50, 1000])],
+    ("rw", "randwrit", PASSED_ON),
+    *[("ioengine", value, PASSED_ON) for value in ("rados", "null", "filecreate", "nix")],
+    # What leaves the storage or the job, or has no figure.
     *[
-        (name, value, "option-owned")
+        (name, value, PASSED_ON)
         for name, value in {
-            "filename": "/etc/passwd",
-            "directory": "x",
+            "rw": ["randtrim", "trimwrite"],  # fio trims no file: "trim not supported"
             "exec_prerun": "reboot",
-            "write_bw_log": "x",
-            "verify": "crc32c",
+            "read_iolog": "trace",
+            "iomem": "mmap:/etc/passwd",
             "gtod_reduce": 1,
-            "clat_percentiles": [0, 1],
-            "unified_rw_reporting": 1,
+            "zonemode": "zbd",
         }.items()
     ],
+    *[("filename", value, "targets-are-of-the-storage") for value in ("/dev/null", ["/dev/sda", "a"])],
+    *[(name, 1, "option-owned") for name in ("client", "output")],
     ("iodept", 4, "option-unknown"),
 ]
 
@@ -524,7 +528,15 @@ REFUSED: list[Row] = [
         instanceType="m6id.large",
     ),
     row("workload[0].device", "device-is-an-empty-disk", storage=EBS | SNAPSHOT, workload=FIO | {"device": True}),
-    row("workload[0].nrfiles", "a-device-has-no-files", workload=FIO | {"device": True, "nrfiles": 2}),
+    *[
+        row(f"workload[0].{field}", "storage-has-the-abilities", storage=EBS, workload=FIO | {"direct": 1} | changes)
+        for field, changes in (
+            ("bs", {"bs": "4KiB"}),
+            ("bs", {"kb_base": 1000}),
+            ("offset", {"offset": 100}),
+            ("bssplit", {"bssplit": "4k/50:1000/50"}),
+        )
+    ],
     row("fleet[0].instanceType", "instance-type-can-use-the-storage", storage=[EBS, INSTANCE_STORE]),
     row(
         "image.os",

@@ -4,6 +4,8 @@ from matrix.check.cells import Combination, ParsedMatrix
 from matrix.fields import limits
 from matrix.input import instance_types
 from matrix.input.workloads.command import CommandWorkload
+from matrix.input.workloads.fio import FioWorkload
+from matrix.input.workloads.fio_places import number_of_disks
 from matrix.input.workloads.metadata import MetadataWorkload
 from matrix.storages.ebs import EbsStorage
 from matrix.storages.models import how_many
@@ -154,6 +156,21 @@ def device_is_an_empty_disk(parsed: ParsedMatrix) -> Problems:
         yield Problem(path, value=True, rule=f"cannot be done on {name}, which {rule}", fix=fix)
 
 
+def named_disks_are_the_storages(parsed: ParsedMatrix) -> Problems:
+    """Yield a problem for each job that names another number of disks than the storage makes one of."""
+    reported: set[tuple[str, str]] = set()
+    for cell in parsed.cells:
+        workload, name = cell.workload, cell.storage_name
+        if not (isinstance(workload, FioWorkload) and workload.wants_device and cell.storage.traits.has_device):
+            continue
+        disks, field = number_of_disks(workload.targets), "filename" if workload.job_file is None else "jobFile"
+        its = int(cell.storage.document.get("raid0") or 1)
+        if disks > 1 and disks != its and (workload.fingerprint, name) not in reported:
+            reported.add((workload.fingerprint, name))
+            rule = f"names {disks} devices, and {name} is {its}"
+            yield Problem(f"{cell.workload_path}.{field}", disks, rule, f"write raid0 {disks}, or name one device")
+
+
 def snapshots_are_loaded(parsed: ParsedMatrix) -> Problems:
     """Yield warnings of cells in which not all volumes, or not all repetitions, load a snapshot as the matrix says."""
     warned: set[str] = set()
@@ -213,6 +230,7 @@ RULES = (
     bandwidth_can_be_weighted,
     storage_is_for_the_workload,
     storage_has_the_abilities,
+    named_disks_are_the_storages,
     objects_are_in_a_bucket,
     requests_are_for_objects,
     neighbours_can_be_read,

@@ -208,11 +208,12 @@ def data_fits_on_the_storage(parsed: ParsedMatrix) -> Problems:
             cell.workload.footprint(point, cell.storage, Clients(instances)).stored_bytes
             for point in cell.workload.points()
         )
-        room = gib * 2**30 * USABLE_SHARE
+        usable = 1.0 if cell.workload.wants_device else USABLE_SHARE
+        room = gib * 2**30 * usable
         if stored * instances > room:
             of_all = f"{instances} instances * " if instances > 1 else ""
             size_field = cell.workload.size_path
-            needed = math.ceil(stored * instances / USABLE_SHARE / 2**30)
+            needed = math.ceil(stored * instances / usable / 2**30)
             yield Problem(
                 f"{cell.workload_path}.{size_field}",
                 format_size(int(stored)),

@@ -124,6 +124,8 @@ class Ability(StrEnum):
     """Wait, by fsync of a directory, until the names in it are stored."""
     ALLOCATE = "allocate"
     """Reserve the room of a file before it is written."""
+    DIRECT_ANY_SIZE = "direct any size"
+    """Read or write by O_DIRECT what is no multiple of a disk's sector."""
     RENAME = "rename"
     """Rename a file."""
     SEE_OTHERS = "see others"
@@ -254,7 +256,7 @@ class Storage(InputModel):
     @property
     def lacks(self) -> Mapping[Ability, str]:
         """Abilities of a file system that it lacks, each with the rule that a plan shows."""
-        return {}
+        return {} if self.traits.is_shared else {Ability.DIRECT_ANY_SIZE: "O_DIRECT takes whole sectors of a disk"}
 
     @property
     @abstractmethod

@@ -323,10 +323,10 @@ def test_only_fleets_that_two_storages_have_can_be_compared():
     assert "a-difference-can-be-tested" in [one.code for one in read.warnings]
 
 
-def test_a_time_based_fio_needs_its_runtime_and_any_fio_a_size_and_a_pattern():
+def test_a_time_based_fio_needs_its_runtime_and_any_fio_on_files_a_size():
     found = problems_of(workload=[{"type": "fio", "time_based": 1}])
 
-    assert set(found) == {"workload[0].runtime", "workload[0].size", "workload[0].rw"}
+    assert set(found) == {"workload[0].runtime", "workload[0].size"}
 
 
 def test_an_overload_is_reported_for_the_smallest_fleet_that_has_one():

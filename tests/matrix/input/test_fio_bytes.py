@@ -172,7 +172,7 @@ def test_sections_of_a_job_file_are_points_which_wait_for_each_other_at_a_stonew
     readers, log, backup = FioWorkload.model_validate({"type": "fio", "jobFile": OLTP}).points()
 
     timed = {"size": "1m", "time_based": 1, "runtime": 60}
-    assert readers["options"] == {"bs": "8k", **timed, "rw": "randread", "blocksize": "4k"}
+    assert readers["options"] == {**timed, "rw": "randread", "bs": "4k"}
     assert (log["section"], list(log["beside"])) == ("log", ["readers"])
     assert backup == {"section": "backup", "options": {**timed, "bs": "1m", "rw": "read"}}
 

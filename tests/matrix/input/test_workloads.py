@@ -1,8 +1,5 @@
 """The rules of each workload, and the points that its sweeps make."""
 
-import shutil
-import subprocess
-
 import pytest
 from support.matrices import (
     DD,
@@ -22,7 +19,6 @@ from contract.sizes import Sizes
 from matrix.input import workloads
 from matrix.input.workloads import TransferWorkload
 from matrix.input.workloads.contract import Clients
-from matrix.input.workloads.fio_values import FORMS
 from matrix.plan.planning import plan
 from matrix.storages.models import MODELS
 from matrix.terms.metrics import METRICS, describe_measure
@@ -73,21 +69,6 @@ def test_reading_back_takes_the_time_and_the_bytes_of_a_read():
 
     assert (once.read_bytes, twice.read_bytes) == (0, 64 * 2**20)
     assert twice.seconds == 2 * once.seconds
-
-
-def test_each_form_of_a_value_is_one_that_fio_takes(tmp_path):
-    """All examples as jobs of one file, which fio reads and does not run."""
-    assert [name for name, form in FORMS.items() if not form.is_of(form.example)] == []
-    fio = shutil.which("fio")
-    if fio is None:
-        pytest.skip("fio is not installed")
-    (tmp_path / "jobs.fio").write_text(
-        "\n".join(f"[{name}]\nrw=randwrite\nsize=1m\n{name}={form.example}" for name, form in FORMS.items())
-    )
-
-    read = subprocess.run([fio, "--parse-only", "jobs.fio"], cwd=tmp_path, capture_output=True, text=True)
-
-    assert (read.returncode, read.stderr) == (0, "")
 
 
 def test_tools_that_copy_one_file_at_a_time_have_one_point_for_all_threads():

@@ -1,6 +1,5 @@
 """The flexible I/O tester: its benchmarking options, each as one value or a list, or a whole job file."""
 
-import difflib
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -18,20 +17,19 @@ from pydantic import (
     WrapValidator,
 )
 
-from contract.fio_job import READ, SYNCHRONOUS_ENGINES, SYNCING, WRITE, FioJob, kept_of
-from matrix.fields.types import Rule, Sweep, refusal, repeated
-from matrix.input.workloads import fio_job_file
+from contract.fio_job import READ, SYNCHRONOUS_ENGINES, SYNCING, WRITE, FioJob, kept_of, sum_of_places
+from matrix.fields.types import AS_GIVEN, Rule, Sweep, refusal, repeated
+from matrix.input.workloads import fio_job_file, fio_options, fio_places
 from matrix.input.workloads.contract import Clients, Requests, Way, Workload
 from matrix.input.workloads.fio_job_file import Section
-from matrix.input.workloads.fio_values import FORMS
 from matrix.input.workloads.sweeps import Footprint, Moved, Params, combinations
 from matrix.storages.base import Ability, Need, Storage
 from matrix.terms.charges import METERED_DATA_BYTES, PUT_PART_BYTES, metered_request_bytes
 from matrix.terms.metrics import latencies
-from matrix.terms.problems import Problem, Problems, check, path_text
+from matrix.terms.problems import Problem, Problems, Weight, check, path_text
 
-# No slash: no value may be a path. No quotes, spaces, semicolons or dollars: none may leave its argument.
-VALUE_PATTERN = r"^[A-Za-z0-9_.,:%+=-]{1,100}$"
+# No quotes, spaces, semicolons or dollars: none may leave its argument, or begin a comment.
+VALUE_PATTERN = r"^[A-Za-z0-9_.,:%+=/-]{1,500}$"
 
 
 def _one_reason(value: object, validate: ValidatorFunctionWrapHandler) -> object:
@@ -41,7 +39,7 @@ def _one_reason(value: object, validate: ValidatorFunctionWrapHandler) -> object
     except ValidationError:
         if isinstance(value, bool):
             raise refusal("option_switch", "fio's switches are 1 or 0", f"write {int(value)}") from None
-        rule = "must be a number, or 1 to 100 letters, digits and _ . , : % + = -"
+        rule = "must be a number, or letters, digits and _ . , : % + = / -"
         raise refusal("option_value", rule, 'for example "4k" or 16, or a list of them') from None
 
 
@@ -54,19 +52,11 @@ _EXPECTED_KEYS = {
 
 
 def _ours_to_pass(name: str) -> str:
-    """Refuse a key that is not an option of a benchmark."""
-    if name in OPTIONS:
-        return name
-    if name in OWNED:
-        raise refusal("option_owned", f"this option of fio is not yours to set: {OWNED[name]}", "leave it out")
-    close = difflib.get_close_matches(name[:40], [*OPTIONS, "type", "name"], n=1)
-    fix = (
-        f"did you mean {close[0]}?"
-        if close and close[0] != name
-        else "leave it out; docs/matrix-format.md lists what can be set"
-    )
-    fix = _EXPECTED_KEYS.get(name, fix)
-    raise refusal("option_unknown", "is not an option of fio that a matrix may set", fix)
+    """Refuse a key that is no option of a job."""
+    if fault := fio_options.name_fault(name):
+        code, rule, fix = fault
+        raise refusal(code, rule, _EXPECTED_KEYS.get(name, fix))
+    return name
 
 
 _Value = Annotated[str, StringConstraints(pattern=VALUE_PATTERN)] | int | float
@@ -74,7 +64,6 @@ FioOption = Sweep[Annotated[_Value, WrapValidator(_one_reason)]]
 OptionName = Annotated[str, AfterValidator(_ours_to_pass)]
 _OPTIONS = TypeAdapter(dict[OptionName, FioOption], config=ConfigDict(strict=True))
 
-READ_WRITE = ("read", "write", "randread", "randwrite", "rw", "readwrite", "randrw")
 # With these options a job writes a place again, or another place than the next.
 AGAIN_OR_ELSEWHERE = frozenset(
     {
@@ -82,76 +71,13 @@ AGAIN_OR_ELSEWHERE = frozenset(
         "percentage_random", "rw_sequencer", "time_based",
     }
 )  # fmt: skip
-ENGINES = ("libaio", "io_uring", "psync", "sync", "vsync", "pvsync", "pvsync2", "posixaio", "mmap")
-
-# Options that describe a benchmark and affect only the files of the job. A missing option can be added if it neither
-# names a file, starts a program nor changes fio's report.
-OPTIONS = frozenset(
-    """
-    allrandrepeat ba blockalign blocksize bs bs_is_seq_rand bs_unaligned bsrange bssplit
-    buffer_compress_chunk buffer_compress_percentage buffer_pattern buffered clocksource create_fsync
-    create_on_open create_serialize dedupe_percentage direct end_fsync exitall_on_error fallocate
-    fdatasync file_service_type filesize fill_device fixedbufs fsync fsync_on_close group_reporting hipri
-    invalidate io_size io_submit_mode iodepth iodepth_batch iodepth_batch_complete iodepth_batch_complete_max
-    iodepth_batch_complete_min iodepth_batch_submit iodepth_low ioengine iomem_align kb_base
-    latency_percentile latency_run latency_target latency_window loops max_latency
-    nonvectored norandommap nrfiles number_ios numjobs offset offset_align offset_increment openfiles
-    overwrite percentage_random percentile_list pre_read ramp_time random_distribution random_generator
-    randrepeat randseed rate rate_cycle rate_iops rate_iops_min rate_min rate_process readwrite
-    refill_buffers registerfiles runtime rw rw_sequencer rwmixread rwmixwrite scramble_buffers size
-    slat_percentiles softrandommap sqthread_poll ss ss_dur ss_interval ss_ramp steadystate
-    steadystate_duration steadystate_ramp_time sync sync_file_range thinktime thinktime_blocks
-    thinktime_blocks_type thinktime_spin thread time_based uncached zero_buffers
-    """.split()  # noqa: SIM905 (a hundred names read better as a text)
-)
-# Why a known option is not the user's to set.
-OWNED = {
-    "name": "`name` here is the workload's label; fio's job name is ours",
-    "directory": "the agent places the files on the storage",
-    "filename": "the agent places the files on the storage",
-    "filename_format": "the agent places the files on the storage",
-    "opendir": "the agent places the files on the storage",
-    "unlink": "the agent removes its files itself",
-    "output": "the agent keeps fio's output",
-    "output_format": "the agent needs json+",
-    "exec_prerun": "it would run a program as root on the instance",
-    "exec_postrun": "it would run a program as root on the instance",
-    "include": "it would read a file of the instance",
-    "read_iolog": "a trace names the files and the times of another machine",
-    "write_iolog": "it would write a file beside the storage",
-    "write_bw_log": "it would write a file beside the storage",
-    "write_lat_log": "it would write a file beside the storage",
-    "write_iops_log": "it would write a file beside the storage",
-    "write_hist_log": "it would write a file beside the storage",
-    # Seen with fio 3.33: without latencies, or with one row for reads and writes, a sample cannot be read; the reads of
-    # a verification follow the writes, and the rates of both would be added up.
-    **dict.fromkeys(
-        ("gtod_reduce", "clat_percentiles", "lat_percentiles", "disable_clat", "disable_lat"),
-        "the agent needs the latencies of whole operations",
-    ),
-    "unified_rw_reporting": "the agent needs reads and writes apart",
-    **dict.fromkeys(
-        ("verify", "do_verify", "verify_fatal", "verify_interval", "experimental_verify"),
-        "it reads after it has written, which is neither the speed of reads nor of writes",
-    ),
-    "client": "the fleet is ours to start",
-    "server": "the fleet is ours to start",
-    "startdelay": "the barrier starts the fleet",
-    "start_delay": "the barrier starts the fleet",
-    **dict.fromkeys(("stonewall", "wait_for_previous"), "each point is one job; jobFile has several"),
-    **dict.fromkeys(("wait_for", "flow"), "stonewall in a job file is the only order of jobs"),
-}
+# Bytes per second that no process writes to one object.
+MOST_OF_A_WRITER = 3e9
 MAX_JOB_FILE_CHARACTERS = 50_000
 MAX_SECTIONS = 100
 MAX_SECTION_CHARACTERS = 60
 # More steps than that are not a matrix.
 MAX_CHECKED_POINTS = 10_000
-PERCENTAGES = ("rwmixread", "rwmixwrite", "dedupe_percentage", "buffer_compress_percentage")
-# Least and most of the options that are whole numbers.
-RANGES = {
-    "iodepth": (1, 65_536), "numjobs": (1, 1_024), "runtime": (1, 86_400), "ramp_time": (0, 86_400),
-    "nrfiles": (1, 1_000_000), "loops": (1, 10_000), **dict.fromkeys(PERCENTAGES, (0, 100)),
-}  # fmt: skip
 
 
 class FioWorkload(Workload):
@@ -180,8 +106,15 @@ class FioWorkload(Workload):
 
     @property
     def options(self) -> dict[str, list[Any]]:
-        """fio's options, each as the list of its values."""
-        return self.__pydantic_extra__
+        """fio's options by its own names, each as the list of its values."""
+        return {fio_options.canonical(name): values for name, values in self.__pydantic_extra__.items()}
+
+    def problem(
+        self, name: str, rule: str, fix: str, *, weight: Weight | None = None, value: object = AS_GIVEN
+    ) -> Problem:
+        """Return a problem of an option or field, at the name that the matrix has for it."""
+        given = next((each for each in self.__pydantic_extra__ if fio_options.canonical(each) == name), name)
+        return super().problem(given, rule, fix, weight=weight, value=value)
 
     @property
     def number_of_points(self) -> int:
@@ -196,9 +129,18 @@ class FioWorkload(Workload):
         return fio_job_file.read(self.job_file or "")[0]
 
     def of_section(self, section: Section) -> "FioWorkload":
-        """Return a workload that has the options of a section. Raises ValidationError if a matrix may not set one."""
-        options: dict[str, Any] = _OPTIONS.validate_python(section.options)
-        return FioWorkload.model_construct(type="fio", device=self.device, job_file=None, **options)
+        """Return a workload that has the options of a section, as far as fio has them."""
+        options: dict[str, Any] = {
+            name: [value] for name, value in section.options.items() if not fio_options.name_fault(name)
+        }
+        return FioWorkload.model_construct(type="fio", device=self.wants_device, job_file=None, **options)
+
+    @cached_property
+    def targets(self) -> list[Any]:
+        """The `filename` of each section, or each of this option; None without one."""
+        if self.job_file is None:
+            return self.options.get("filename", [None])
+        return [section.options.get("filename") for section in self.sections]
 
     @property
     def size_path(self) -> str:
@@ -206,7 +148,10 @@ class FioWorkload(Workload):
 
     @property
     def wants_device(self) -> bool:
-        return bool(self.device)
+        """Whether it says so, or all its jobs name a device."""
+        if self.device is not None:
+            return self.device
+        return bool(self.targets) and all(map(fio_places.names_a_device, self.targets))
 
     @property
     def points_in_a_row(self) -> int:
@@ -234,9 +179,11 @@ class FioWorkload(Workload):
                 yield replace(need, field=path_text(("jobFile", section.name, need.field)))
         if self.job_file is not None:
             return
+        if odd := next(filter(None, (_job_of(params).off_sector for params in self.points())), None):
+            fix = 'write a multiple of 512 bytes, such as "4k" (fio reads 4KiB as 4,000), or direct 0'
+            yield Need(Ability.DIRECT_ANY_SIZE, *odd, fix)
         values = {name: [str(value) for value in given] for name, given in self.options.items()}
-        field = "rw" if "rw" in values else "readwrite"
-        patterns = values.get(field, ["read"])
+        field, patterns = "rw", [pattern.partition(":")[0] for pattern in values.get("rw", ["read"])]
         for pattern in patterns:
             if pattern not in {"read", "randread", "write"}:
                 fix = 'write rw "read", "randread" or "write"'
@@ -247,7 +194,10 @@ class FioWorkload(Workload):
 
     def _needs_of_writes(self, values: Mapping[str, list[str]]) -> Iterator[Need]:
         """Yield the needs of jobs that only write, beyond writing a new file from start to end."""
-        for name in sorted(AGAIN_OR_ELSEWHERE & values.keys()):
+        again_by = AGAIN_OR_ELSEWHERE - {"loops" if "1" in values.get("unlink_each_loop", ()) else ""}
+        if all(_never_ends(FioJob(each)) for each in combinations(self.options)):
+            again_by -= {"time_based"}
+        for name in sorted(again_by & values.keys()):
             if again := [value for value in values[name] if value not in {"0", *(("1",) if name == "loops" else ())}]:
                 fix = "leave it out: runtime ends the job" if name == "time_based" else "leave it out"
                 yield Need(Ability.WRITE_ANYWHERE, name, again[0], fix)
@@ -271,16 +221,24 @@ class FioWorkload(Workload):
         """Return the parameters of each point; those on a device are marked, as they are others than those on files."""
         points: list[Params] = []
         if self.job_file is None:
-            points = [{"options": options} for options in combinations(self.options)]
+            points = [{"options": self._passed_on(options)} for options in combinations(self.options)]
         for together in fio_job_file.groups(self.sections):
-            for section in together:
-                others = {other.name: other.options for other in together if other is not section}
+            passed_on = {section.name: self._passed_on(section.options) for section in together}
+            for name, options in passed_on.items():
+                others = {other: options for other, options in passed_on.items() if other != name}
                 beside = {"beside": others} if others else {}
-                points.append({"section": section.name, "options": section.options, **beside})
+                points.append({"section": name, "options": options, **beside})
         mark = {"device": True} if self.wants_device else {}
         shared = {"own": {}, "shared": {"data": "shared"}}
         # Without a section the file is refused.
         return [{**mark, **shared[whose], **point} for whose in self.data for point in points or [{"options": {}}]]
+
+    def _passed_on(self, options: Params) -> Params:
+        return fio_places.passed_on(options, is_device=self.wants_device)[0]
+
+    def changes(self, options: Params) -> list[fio_places.Change]:
+        """Return what of the options of a job is not passed on as it is."""
+        return fio_places.passed_on(options, is_device=self.wants_device)[1]
 
     def footprint(self, params: Params, storage: Storage, clients: Clients) -> Footprint:
         """Return the expected footprint of one instance for one step: laying out its files, then its I/O.
@@ -297,6 +255,8 @@ class FioWorkload(Workload):
             speed = _speed(job, storage, clients, len(jobs))
             its_s = min(job.longest_s, max(job.most_bytes / speed, loading_s))
             moved = job.split(min(job.most_bytes, speed * its_s))
+            if job.verifies:
+                moved, its_s = moved._replace(read=moved.written), min(job.longest_s, 2 * its_s)
             lasts_s = max(lasts_s, its_s)
             read += moved.read
             written += moved.written
@@ -332,7 +292,8 @@ class FioWorkload(Workload):
 
     def data_bytes(self, params: Params, storage: Storage, clients: Clients) -> float:
         """Return the bytes of the files of a point, or of a device, for one instance: of shared ones its part."""
-        return sum(job.stored_bytes for job in _jobs_of(params, storage)) / self._sharing(params, clients)
+        jobs = _jobs_of(params, storage)
+        return sum_of_places(jobs, [job.stored_bytes for job in jobs]) / self._sharing(params, clients)
 
     @staticmethod
     def _sharing(params: Params, clients: Clients) -> int:
@@ -356,16 +317,17 @@ class FioWorkload(Workload):
         # Files that are kept stay until the cell ends, others until the step does.
         kept = [(job, len(self._kept[of])) for job, of in zip(jobs, names, strict=True) if of[1]]
         own_bytes, shared_bytes = (0.0, 0.0) if self.wants_device else self._kept_bytes
+        used = jobs if self.wants_device else own
         return _PointJobs(
             jobs,
             _LaidOut(
-                own_bytes=sum(job.laid_out_bytes for job in own),
+                own_bytes=sum_of_places(own, [job.laid_out_bytes for job in own]),
                 files=sum(job.jobs * job.files for job in own),
                 made_bytes=sum(job.laid_out_bytes / steps for job, steps in kept),
                 made_requests=sum(_requests(job) / steps for job, steps in kept),
             ),
             read_before_bytes=sum(job.read_before_bytes for job in jobs),
-            own_bytes=sum(job.stored_bytes for job in (jobs if self.wants_device else own)) + own_bytes,
+            own_bytes=sum_of_places(used, [job.stored_bytes for job in used]) + own_bytes,
             shared_bytes=shared_bytes,
             longest_s=max(job.longest_s for job in jobs),
         )
@@ -427,12 +389,11 @@ class FioWorkload(Workload):
     @classmethod
     def rules(cls) -> tuple[Rule, ...]:
         return (
-            option_values_are_known,
-            numbers_are_in_range,
-            values_can_be_read,
+            options_are_passed_on,
             job_has_an_end,
             option_values_are_different,
-            a_device_has_no_files,
+            targets_are_of_the_storage,
+            changes_are_said,
             shared_files_are_only_read,
             fio_accepts_each_point,
             sections_are_jobs,
@@ -469,6 +430,11 @@ class _PointJobs(NamedTuple):
     longest_s: float
 
 
+def _never_ends(job: FioJob) -> bool:
+    """Whether a job's time ends before a process could have written all of its file once."""
+    return job.moved_bytes / job.jobs > MOST_OF_A_WRITER * job.longest_s
+
+
 def _is_merged(job: FioJob, storage: Storage) -> bool:
     """Return whether the page cache or the storage makes larger operations of its blocks."""
     return job.is_merged or (storage.merges_sequential and "rand" not in job.pattern)
@@ -497,6 +463,9 @@ def _timed(point: _PointJobs, laid_out: float, files: int, storage: Storage, cli
         amount = min(min(job.given_bytes_per_s, per_s) * seconds, 2 * job.most_bytes)
         for way, each in most.items():
             sums[way] = sums[way].and_also(each.moved(amount * shares[way], seconds))
+        if job.verifies:
+            back = clients.most(storage, "read", *_requests_of(job, WRITE))
+            sums[READ] = sums[READ].and_also(back.moved(amount, seconds))
     (read, read_requests, read_padding), (written, _, written_padding) = sums[READ], sums[WRITE]
     return Moved(read, written, read_requests, max(files, written / PUT_PART_BYTES), read_padding, written_padding)
 
@@ -553,52 +522,27 @@ def _job(given: tuple[tuple[str, Any], ...], device_bytes: float | None) -> FioJ
     return FioJob(dict(given), device_bytes)
 
 
-def option_values_are_known(part: FioWorkload) -> Problems:
-    """Yield a problem for engines and access patterns that do not exist or leave the storage."""
-    for names, known, what in (
-        (("ioengine",), ENGINES, "engine that does I/O on files"),
-        (("rw", "readwrite"), READ_WRITE, "access pattern"),
-    ):
-        for name in names:
-            for value in part.options.get(name, []):
-                if isinstance(value, str) and value not in known:
-                    close = difflib.get_close_matches(value[:40], known, n=1)
-                    fix = f"did you mean {close[0]}?" if close else f"write {known[0]}"
-                    yield part.problem(name, f"is no {what}; there are {', '.join(known)}", fix)
-                    break
-
-
-def numbers_are_in_range(part: FioWorkload) -> Problems:
-    """Yield a problem for counts, times and percentages that are not whole numbers, or beyond reason."""
-    for name, (least, most) in RANGES.items():
-        for value in part.options.get(name, []):
-            if not isinstance(value, int) or not least <= value <= most:
-                if name == "runtime" and isinstance(value, (int, float)) and value < 1:
-                    rule = "a run of less than 1 s reports nonsense (fio's clock ticks in ms)"
-                    yield part.problem(name, rule, "write 10 (seconds) or more")
-                else:
-                    unit = " seconds" if name in ("runtime", "ramp_time") else ""
-                    yield part.problem(name, f"must be a whole number from {least} to {most:,}{unit}", "write one")
-                break
-
-
-def values_can_be_read(part: FioWorkload) -> Problems:
-    """Yield a problem for values that fio refuses, or reads as something else than is meant."""
-    for name, form in FORMS.items():
-        if not all(form.is_of(value) for value in part.options.get(name, [])):
-            yield part.problem(name, f"must be {form.words}", f'for example "{form.example}"')
+def options_are_passed_on(part: FioWorkload) -> Problems:
+    """Yield a problem for the first value of each option that is not passed on, or that fio reads otherwise."""
+    names = list(part.__pydantic_extra__)
+    for number, name in enumerate(names):
+        own = fio_options.canonical(name)
+        if own in map(fio_options.canonical, names[:number]):
+            yield Problem(path_text((name,)), AS_GIVEN, f"sets what {own} does already", "leave one of them out")
+    for name, values in part.options.items():
+        faults = (fault(name, value) for value in values for fault in (fio_options.refusal_of, fio_options.value_fault))
+        if found := next(filter(None, faults), None):
+            yield part.problem(name, *found)
 
 
 def job_has_an_end(part: FioWorkload) -> Problems:
     """Yield a problem if neither a time nor an amount ends the job."""
     if part.job_file is not None:
         return
-    if 1 in part.options.get("time_based", []) and "runtime" not in part.options:
+    if 1 in part.options.get("time_based", []) and set(part.options.get("runtime", [0])) & {0, "0"}:
         yield part.problem("runtime", "time_based needs a runtime", "write runtime 10 (seconds)", value=None)
-    if not {"size", "filesize"} & part.options.keys():
+    if not ({"size", "filesize"} & part.options.keys() or part.wants_device):
         yield part.problem("size", "fio needs the size of its files", 'write size "1G"', value=None)
-    if not {"rw", "readwrite"} & part.options.keys():
-        yield part.problem("rw", "fio needs the access pattern", 'write rw "randwrite"', value=None)
 
 
 def option_values_are_different(part: FioWorkload) -> Problems:
@@ -610,30 +554,26 @@ def option_values_are_different(part: FioWorkload) -> Problems:
             )
 
 
-# Options about files: how many, how large, how they are made and left.
-OF_FILES = frozenset(
-    {
-        "create_fsync", "create_on_open", "create_serialize", "fallocate", "file_service_type", "filesize",
-        "fill_device", "nrfiles", "openfiles", "overwrite",
-    }
-)  # fmt: skip
+def targets_are_of_the_storage(part: FioWorkload) -> Problems:
+    """Yield a problem for a target that no storage has, or that is another one than that of the jobs beside it."""
+    for rule, fix in fio_places.faults(part.targets, is_device=part.wants_device):
+        yield part.problem("filename" if part.job_file is None else "jobFile", rule, fix)
 
 
-def a_device_has_no_files(part: FioWorkload) -> Problems:
-    """Yield a problem for each option about files if the job is on a device."""
-    if part.device:
-        for name in sorted(OF_FILES & part.options.keys()):
-            yield part.problem(name, "is about files, and a device has none", "leave it out, or leave device out")
+def changes_are_said(part: FioWorkload) -> Problems:
+    """Yield a warning for each option that is not passed on as it is."""
+    for change in part.changes({name: values[0] for name, values in part.options.items()}):
+        yield part.problem(change.name, change.becomes, "leave it out, and nothing is changed", weight=Weight.NOTE)
 
 
 def shared_files_are_only_read(part: FioWorkload) -> Problems:
     """Yield a problem for shared files that are written or of drawn sizes, and for a shared device."""
     if "shared" not in part.data:
         return
-    if part.device:
+    if part.wants_device:
         rule = "are files that all instances read, and a device belongs to one of them"
         yield part.problem("data", rule, "leave device or data out", value="shared")
-    names = ("rw", "readwrite", "filesize")
+    names = ("rw", "filesize")
     given = [({"section": section.name}, section.options) for section in part.sections]
     if part.job_file is None:
         given = [
@@ -642,7 +582,7 @@ def shared_files_are_only_read(part: FioWorkload) -> Problems:
     seen = set()
     for of_section, options in given:
         job = FioJob(options)
-        name = next((name for name in ("readwrite", "rw") if name in options), "rw") if job.writes else "filesize"
+        name = "rw" if job.writes else "filesize"
         if not (job.writes or job.draws_sizes) or (path := place(of_section, name)) in seen:
             continue
         seen.add(path)
@@ -656,7 +596,7 @@ def shared_files_are_only_read(part: FioWorkload) -> Problems:
 
 def fio_accepts_each_point(part: FioWorkload) -> Problems:
     """Yield a problem for each option that fio refuses together with others, or with which it moves nothing."""
-    others = (option_values_are_known, numbers_are_in_range, values_can_be_read, job_has_an_end)
+    others = (options_are_passed_on, job_has_an_end)
     if (
         part.job_file is not None
         or part.number_of_points > MAX_CHECKED_POINTS
@@ -694,6 +634,11 @@ def _file_has_sections(part: FioWorkload, text: str) -> Problems:
     if not 1 <= len(part.sections) <= MAX_SECTIONS:
         rule = f"has {len(part.sections)} sections besides [global]; 1 to {MAX_SECTIONS} can be measured"
         yield part.problem("jobFile", rule, "write one for each point, such as [randread]", value=None)
+    for together in fio_job_file.groups(part.sections):
+        for section in together:
+            if section.waits_for in {other.name for other in together}:
+                rule = f"waits for {section.waits_for}, beside which others run: such an order cannot be measured"
+                yield part.problem("jobFile", rule, "write stonewall", value=section.name)
     names = [section.name for section in part.sections]
     if (twice := repeated(names)) is not None:
         yield part.problem("jobFile", "has two sections of this name", "give each its own: rows have it", value=twice)
@@ -704,9 +649,13 @@ def _file_has_sections(part: FioWorkload, text: str) -> Problems:
 
 
 def _problems_of(part: FioWorkload, section: Section) -> Problems:
-    """Yield the problems of a section, each at its option."""
+    """Yield the problems of a section, each at its option; of one whose engine is not passed on, only that."""
+    engine = section.options.get("ioengine", "psync")
+    if refused := fio_options.refusal_of("ioengine", engine):
+        yield Problem("ioengine", engine, *refused, code="options-are-passed-on")
+        return
     try:
-        job = part.of_section(section)
+        _OPTIONS.validate_python(fio_places.not_names(section.options))
     except ValidationError as error:
         # A value is of no interest if the option may not be set at all.
         details = {str(detail["loc"][0]): detail for detail in error.errors(include_url=False)}
@@ -715,5 +664,7 @@ def _problems_of(part: FioWorkload, section: Section) -> Problems:
             why, code = detail["ctx"], detail["type"].replace("_", "-")
             yield Problem(option, section.options[option], why["rule"], why["fix"], code=code)
         return
-    for problem in check(job.rules(), job):
+    job = part.of_section(section)
+    # Targets of all sections are one.
+    for problem in check([rule for rule in job.rules() if rule is not targets_are_of_the_storage], job):
         yield replace(problem, value=section.options.get(problem.path))

@@ -5,17 +5,18 @@ from dataclasses import dataclass
 from typing import Any
 
 from contract.fio_job import FioJob
+from matrix.input.workloads.fio_options import canonical
 
-# A section with one of these waits until all sections before it have ended.
-_WAITS = ("stonewall", "wait_for_previous")
+# Options that say when a section begins.
+_WAITS = ("stonewall", "wait_for_previous", "wait_for")
 # Rows have the name of the section, and figures for each of them.
 _SAYS_NOTHING = ("name", "description", "new_group")
 # fio compares the first letters only.
 _GLOBAL = "global"
-_COMMENT = re.compile(r"(^|\s)[#;].*")
+_COMMENT = re.compile(r"[#;].*")
 _WHOLE = re.compile(r"[0-9]{1,18}")
 # A matrix has these in whole seconds.
-_TIMES = ("runtime", "ramp_time")
+_TIMES = ("runtime", "timeout", "ramp_time")
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,9 @@ class Section:
     options: dict[str, Any]
     """In the order in which fio reads them: of two that set the same the later one wins."""
     waits: bool
-    """Whether it starts after the sections before it, not beside them."""
+    """Whether it starts after all sections before it have ended, not beside them."""
+    waits_for: str = ""
+    """The section that it starts after."""
 
 
 def read(text: str) -> tuple[list[Section], list[str]]:
@@ -47,7 +50,8 @@ def read(text: str) -> tuple[list[Section], list[str]]:
             lost.append(line)
         elif line and options is not None:
             option, value = _option(line)
-            options.pop(option, None)
+            for same in [name for name in options if canonical(name) == canonical(option)]:
+                del options[same]
             options[option] = value
     return [_section(name, options) for name, options in named], lost
 
@@ -56,7 +60,8 @@ def groups(sections: list[Section]) -> list[list[Section]]:
     """Return the sections that run beside each other, in the order of the groups."""
     together: list[list[Section]] = []
     for section in sections:
-        if section.waits or not together:
+        is_after_one = together and [each.name for each in together[-1]] == [section.waits_for]
+        if section.waits or is_after_one or not together:
             together.append([])
         together[-1].append(section)
     return together
@@ -77,4 +82,5 @@ def _option(line: str) -> tuple[str, Any]:
 
 def _section(name: str, options: dict[str, Any]) -> Section:
     kept = {option: value for option, value in options.items() if option not in (*_WAITS, *_SAYS_NOTHING)}
-    return Section(name, kept, waits=any(options.get(each, 0) != 0 for each in _WAITS))
+    waits = any(options.get(each, 0) != 0 for each in _WAITS[:-1])
+    return Section(name, kept, waits=waits, waits_for=str(options.get(_WAITS[-1], "")))
