@@ -17,12 +17,23 @@ from support.bottleneck_cells import Document, cell, found, measured, watched
 
 from matrix.answer.bottleneck import clients
 from matrix.answer.bottleneck import evidence as evidence_module
+from matrix.answer.bottleneck import watched as watched_module
+from matrix.answer.bottleneck.credits import BASELINE_MARGIN, Credits
 from matrix.answer.bottleneck.evidence import Ceiling, Evidence
-from matrix.answer.bottleneck.instance_credits import BASELINE_MARGIN, InstanceCredits
-from matrix.answer.costs import storage_limits
+from matrix.answer.bottleneck.provisioned import Credited
+from matrix.answer.costs import storage_limits, storage_of
 from matrix.input.instance_types import EBS_BURST_S, GBIT, NETWORK_BURST_S, network_of, of_each
 from matrix.storages.models import is_shared, metrics_of
-from matrix.terms.ceilings import INSTANCE_EBS, INSTANCE_NETWORK, NOT_KNOWN, NOT_SATURATED, REACHED, TCP_CONNECTIONS
+from matrix.terms.ceilings import (
+    HOST,
+    INSTANCE_EBS,
+    INSTANCE_NETWORK,
+    NOT_KNOWN,
+    NOT_SATURATED,
+    PROCESSORS,
+    REACHED,
+    TCP_CONNECTIONS,
+)
 from matrix.terms.findings.bottlenecks import PacketsHeld
 
 WORLDS = 300
@@ -98,6 +109,8 @@ def traffic(storage: Document, operations: float, block: float, held: float = 0.
             "bw_out_allowance_exceeded": 0.0, "disk_write_operations": operations, "disk_write_bytes": moved,
             "disk_read_operations": 0.0, "disk_read_bytes": 0.0,
         }  # fmt: skip
+    if storage["type"] == "fsx-lustre":
+        return none | {"iops": operations, "lustre_write_bytes": moved, "lustre_read_bytes": 0.0}
     if storage["type"] == "s3":
         return none | {"metrics": {"requests_per_s": operations}}
     return none | {
@@ -229,12 +242,98 @@ def test_no_idle_point_is_blamed_for_a_minute_that_it_shared_and_no_held_one_cle
     assert at_most(cleared, MAX_FALSE)
 
 
+BURSTING: tuple[Document, ...] = (
+    *({"type": "fsx-openzfs", "storageCapacityGiB": 1024, "nconnect": 16, "throughputCapacityMBps": mbps}
+      for mbps in (64, 256)),
+    {"type": "fsx-lustre", "deploymentType": "PERSISTENT_2", "storageCapacityGiB": 2400, "throughputMBpsPerTiB": 250},
+    *({"type": "ebs", "volumeType": "gp2", "sizeGiB": gib} for gib in (100, 500)),
+    {"type": "ebs", "volumeType": "st1", "sizeGiB": 500},
+    {"type": "efs", "throughputMode": "bursting"},
+)  # fmt: skip
+OF_BURSTS = {
+    *("volume IOPS", "volume throughput", "volume burst credits", "EFS permitted throughput", "EFS burst credits"),
+    *("FSx throughput capacity", "FSx disk throughput", "FSx disk"),
+}
+FSX_USED, FSX_LEFT = "AWS/FSx FileServerDiskThroughputUtilization", "AWS/FSx FileServerDiskThroughputBalance"
+
+
+def paid_from_credits(
+    rng: Generator, *, share: tuple[float, float], after_s: float = 0.0, left: float | None = None
+) -> str:
+    """The limit of a point at a share of a storage's burst; with `after_s`, of its sustained rate after its credits.
+
+    `left` are the credits, in per cent, that FSx reports beside the used share of its sustained rate.
+    """
+    fitting = BURSTING[:2] if left else [each for each in BURSTING if not after_s or "fsx" not in each["type"]]
+    storage, count = fitting[rng.integers(len(fitting))], int(rng.integers(1, 5))
+    burst = storage_of(storage).bursts[0]
+    block = 4_096.0 if burst.counts == "IOPS" else 2.0**20
+    each = (count if is_shared(storage) else 1) * (1.0 if burst.counts == "IOPS" else block)
+    rate = math.exp(rng.uniform(*np.log(share))) * (burst.sustained if after_s else burst.most)
+    used = [traffic(storage, rate / each, block)]
+    if after_s and burst.credits:
+        seconds = after_s * burst.credits / (burst.most - burst.sustained)
+        used = [traffic(storage, burst.most / each, block) | {"seconds": seconds}, used[0] | {"at": seconds}]
+    metrics = {FSX_USED: [100 * rate / burst.sustained], FSX_LEFT: [left]} if left else None
+    said = found(result(rng, storage, "r6i.8xlarge", count, *used, metrics=metrics))
+    return str(list(said["points"].values())[-1])
+
+
+@pytest.mark.parametrize("cloudwatch", [{}, {"left": 60.0}])
+def test_a_rate_that_credits_of_a_storage_pay_is_at_no_limit_below_the_burst(cloudwatch):
+    names = simulated(lambda rng: paid_from_credits(rng, share=(0.05, 0.85), **cloudwatch))
+
+    assert at_most([name not in (NOT_SATURATED, NOT_KNOWN) for name in names], MAX_FALSE)
+    # Near what FSx sustains, nobody says how much it has left.
+    assert cloudwatch or 0 < names.count(NOT_KNOWN) < len(names) / 10
+
+
+@pytest.mark.parametrize(
+    "at",
+    [
+        {"share": (0.95, 1.0)},
+        {"share": (0.95, 1.0), "after_s": 1.0},
+        {"share": (0.95, 1.0), "left": 60.0},
+        {"share": (0.95, 1.0), "after_s": 1.0, "left": 0.5},
+    ],
+    ids=["the burst", "the sustained rate", "the burst by CloudWatch", "the sustained rate by CloudWatch"],
+)
+def test_the_limit_of_a_storage_with_credits_is_named_at_the_burst_and_after_them(at):
+    assert at_least([name in OF_BURSTS for name in simulated(lambda rng: paid_from_credits(rng, **at))], MIN_NAMED)
+
+
+@pytest.mark.parametrize(("held", "is_named"), [((1, 8), False), ((14, 20), True)])
+def test_a_few_throttled_volumes_of_twenty_are_not_the_limit_of_a_point(held, is_named):
+    def name(rng: Generator) -> str:
+        count = int(rng.integers(*held, endpoint=True))
+        said = result(rng, GP3, "m6i.large", 20, {})
+        volumes = {f"vol-{number}": f"i-{number}" for number in range(20)}
+        documents = [watched({CHECKS["volume IOPS", None]: [float(number < count)]}, VolumeId=volume)
+                     for number, volume in enumerate(volumes)]  # fmt: skip
+        kept = documents[0] | {"series": [series for each in documents for series in each["series"]]}
+        kept["resources"] |= {"volumes": volumes}
+        return str(found(said | {"cloudwatch": kept})["name"])
+
+    assert set(simulated(name, 30)) == {"volume IOPS" if is_named else NOT_SATURATED}
+
+
+def test_what_the_host_takes_is_no_work_of_the_client():
+    def name(rng: Generator, *, is_taken: bool) -> str:
+        stolen = rng.uniform(0.3, 0.9) if is_taken else rng.uniform(0.0, 0.04)
+        busy = rng.uniform(0.92, 1.0) - stolen
+        said = measured(cell(GP3), {"cpu_s": 2 * busy, "steal_s": 2 * stolen})
+        return str(found(said)["name"])
+
+    assert set(simulated(lambda rng: name(rng, is_taken=True))) == {HOST}
+    assert set(simulated(lambda rng: name(rng, is_taken=False))) == {PROCESSORS}
+
+
 def never(*_: object) -> bool:
     """A product that looks at no evidence of a kind."""
     return False
 
 
-def is_near_baseline(credits_: InstanceCredits, point: str) -> bool:
+def is_near_baseline(credits_: Credits, point: str) -> bool:
     """A product that takes each rate near a baseline for a limited one."""
     return REACHED <= (credits_.rates[point] or 0.0) / credits_.limit["baseline"] <= BASELINE_MARGIN
 
@@ -249,14 +348,19 @@ def of_ten_packets(evidence: Evidence, allowance: str, *_: object) -> Ceiling:
 @pytest.mark.parametrize(
     ("place", "name", "broken", "test", "given"),
     [
-        (InstanceCredits, "hold_to_baseline", is_near_baseline, test_no_limit_is_named_where_workers_wait, (False,)),
+        (Credits, "hold_to_baseline", is_near_baseline, test_no_limit_is_named_where_workers_wait, (False,)),
         (clients, "_of_packets", of_ten_packets, test_no_limit_is_named_where_workers_wait, (False,)),
         (Ceiling, "denies", never, test_no_limit_is_named_where_workers_wait, (True,)),
-        (InstanceCredits, "hold_to_baseline", never, test_the_limit_that_holds_a_cell_back_is_named, (False,)),
+        (Credits, "hold_to_baseline", never, test_the_limit_that_holds_a_cell_back_is_named, (False,)),
+        (Credited, "at", lambda limit, *_: limit.most,
+         test_a_rate_that_credits_of_a_storage_pay_is_at_no_limit_below_the_burst, ({},)),
+        (watched_module, "MANY_INSTANCES", 0.05, test_a_few_throttled_volumes_of_twenty_are_not_the_limit_of_a_point,
+         ((1, 8), False)),
         (evidence_module, "NEARLY_ALL", 0.4,
          test_no_idle_point_is_blamed_for_a_minute_that_it_shared_and_no_held_one_cleared, ()),
     ],
-    ids=["coincidence with a baseline", "ten packets", "no word against", "no baseline", "most of a minute"],
+    ids=["coincidence with a baseline", "ten packets", "no word against", "no baseline", "no credits of a storage",
+         "one volume", "most of a minute"],
 )  # fmt: skip
 def test_a_broken_product_is_found(place, name, broken, test, given, monkeypatch):
     monkeypatch.setattr(place, name, broken)

@@ -69,11 +69,30 @@ class FsxServersMetrics(FsxMetrics):
         return super().burst_rate(storage, burst, use)
 
 
-def limits_of_servers(larger: str, more_iops: str) -> tuple[WatchedLimit, ...]:
-    """Return how near such servers are to their limits; `larger` and `more_iops` say how to raise these."""
+def limits_of_servers(larger: str, more_iops: str, iops: str) -> tuple[WatchedLimit, ...]:
+    """Return how near such servers are to their limits; `larger` and `more_iops` say how to raise these.
+
+    `iops` is the name of their burst of IOPS. Utilizations are of what they have always, without credits.
+    """
     return (
-        WatchedLimit("AWS/FSx FileServerDiskThroughputUtilization", "share", _DISK, larger, is_behind_cache=True),
-        WatchedLimit("AWS/FSx FileServerDiskIopsUtilization", "share", _DISK, larger, is_behind_cache=True),
+        WatchedLimit(
+            "AWS/FSx FileServerDiskThroughputUtilization",
+            "share",
+            _DISK,
+            larger,
+            is_behind_cache=True,
+            credits_left="AWS/FSx FileServerDiskThroughputBalance",
+            burst=DISK_THROUGHPUT,
+        ),
+        WatchedLimit(
+            "AWS/FSx FileServerDiskIopsUtilization",
+            "share",
+            _DISK,
+            larger,
+            is_behind_cache=True,
+            credits_left="AWS/FSx FileServerDiskIopsBalance",
+            burst=iops,
+        ),
         WatchedLimit("AWS/FSx DiskIopsUtilization", "share", _DISK, more_iops, is_behind_cache=True),
         WatchedLimit("AWS/FSx NetworkThroughputUtilization", "share", NETWORK_THROUGHPUT, larger),
         WatchedLimit("AWS/FSx CPUUtilization", "share", "FSx CPU", larger),

@@ -88,7 +88,7 @@ class FsxOntapMetrics(FsxServersMetrics):
     """
 
     of_file_system = (*OF_CLIENTS, *_OF_FILE_SYSTEM)
-    limits = limits_of_servers(_CEILINGS.more_throughput, _CEILINGS.more_operations)
+    limits = limits_of_servers(_CEILINGS.more_throughput, _CEILINGS.more_operations, _CEILINGS.operations)
     cache = cache_of_servers(_CEILINGS.more_throughput)
 
 

@@ -90,7 +90,7 @@ class FsxOpenZfsMetrics(FsxServersMetrics):
     """Counts of FSx for OpenZFS by CloudWatch and by the kernel's NFS client (its guide, read in November 2026)."""
 
     of_file_system = (*OF_CLIENTS, *_OF_FILE_SYSTEM)
-    limits = limits_of_servers(_LARGER, _CEILINGS.more_operations)
+    limits = limits_of_servers(_LARGER, _CEILINGS.more_operations, _CEILINGS.operations)
     cache = cache_of_servers(_LARGER)
 
     def bytes_of(self, storage: StorageFields, use: Use) -> float | None:

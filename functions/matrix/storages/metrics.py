@@ -53,6 +53,8 @@ class WatchedLimit:
     advice: str
     is_behind_cache: bool = False  # requests that a cache answers do not reach it
     counts: LimitUnit | None = None  # of the same limit by the instances' counters, which AWS knows better
+    credits_left: str | None = None  # metric of the percent of credits that raise a `share` limit to `burst`
+    burst: str | None = None
 
 
 @dataclass(frozen=True)

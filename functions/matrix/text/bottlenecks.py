@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from matrix.terms.ceilings import (
+    HOST,
     INSTANCE_EBS,
     INSTANCE_NETWORK,
     LARGER_EBS,
@@ -30,6 +31,7 @@ MORE_LOAD = "more threads, more instances or faster ones: this measures the load
 RAISES = {
     TOOL: f"use {MORE_LOAD}",
     PROCESSORS: "take an instance type with more or faster processors, or a tool that computes less",
+    HOST: "take a type without credits (not T), or other instances: their host had no more time for them",
     INSTANCE_NETWORK: "take an instance type with more network, or spread the work over more instances",
     TCP_CONNECTIONS: "mount with more connections (nconnect), or spread the work over more instances",
     INSTANCE_EBS: LARGER_EBS,
@@ -39,8 +41,10 @@ RAISES = {
 def describe_evidence(cell: ResultDocument, bottleneck: Bottleneck) -> str:
     """Write by which figures the bottleneck of a cell is known."""
     label = _Labels(cell)
-    words = _evidence(bottleneck, label)
     of = bottleneck.get("of_launches")
+    if of and of["same"] < of["launches"] and bottleneck["name"] == NOT_KNOWN:
+        return f"launches have different limits: {of['same']} of {of['launches']} have the most frequent one"
+    words = _evidence(bottleneck, label)
     return f"in {of['same']} of {of['launches']} launches; in one of them: {words}" if of else words
 
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Mapping
 
+from matrix.answer.bottleneck.credits import BASELINE_MARGIN
 from matrix.answer.bottleneck.evidence import MAX_PLAUSIBLE, Evidence
-from matrix.answer.bottleneck.instance_credits import BASELINE_MARGIN
 from matrix.answer.costs import storage_of
 from matrix.input.instance_types import Bandwidth, bursts
 from matrix.storages.metrics import Burst

@@ -3,14 +3,14 @@
 from collections.abc import Iterator, Mapping
 from typing import Literal
 
+from matrix.answer.bottleneck.credits import Credits
 from matrix.answer.bottleneck.evidence import MAX_PLAUSIBLE, Ceiling, Evidence
-from matrix.answer.bottleneck.instance_credits import InstanceCredits
 from matrix.answer.tool_bound import BOUND_SHARE
 from matrix.input.instance_types import EBS_BURST_S, GBIT, NETWORK_BURST_S
 from matrix.storages.metrics import LimitUnit
-from matrix.terms.ceilings import INSTANCE_EBS, INSTANCE_NETWORK, PROCESSORS, TCP_CONNECTIONS, TOOL
+from matrix.terms.ceilings import HOST, INSTANCE_EBS, INSTANCE_NETWORK, PROCESSORS, TCP_CONNECTIONS, TOOL
 from matrix.terms.documents.result import Limit
-from matrix.terms.findings.bottlenecks import PacketsHeld, ProcessorUse, RateUsed, ToolShare
+from matrix.terms.findings.bottlenecks import MUCH_STOLEN, PacketsHeld, ProcessorUse, RateUsed, ToolShare
 from matrix.terms.use import disk_bytes, disk_operations, total
 
 MB = 1e6
@@ -46,17 +46,21 @@ def _tool(evidence: Evidence) -> Iterator[Ceiling]:
 
 
 def _processors(evidence: Evidence) -> Iterator[Ceiling]:
-    shares: dict[str, float] = {}
+    """Yield the instance's own work, and apart from it the time that the host took, which no client asked for."""
+    shares: dict[str, dict[str, float]] = {PROCESSORS: {}, HOST: {}}
     busy: dict[str, ProcessorUse] = {}
     for point, use in evidence.uses.items():
         machine, worker, stolen = (use.get(name) for name in ("cpu_share", "worker_share", "steal_share"))
         if machine is None:
             continue
-        shares[point] = max(machine, worker or 0.0)
+        is_taken = (stolen or 0.0) >= MUCH_STOLEN
+        shares[PROCESSORS][point] = max(machine - (stolen or 0.0) if is_taken else machine, worker or 0.0)
+        if is_taken:
+            shares[HOST][point] = machine
         busy[point] = ProcessorUse(machine=machine, worker=worker, stolen=stolen or 0.0, point=point)
-    if shares:
-        top = max(shares, key=lambda point: shares[point])
-        yield Ceiling(PROCESSORS, shares, busy[top])
+    for name, used in shares.items():
+        if used:
+            yield Ceiling(name, used, busy[max(used, key=lambda point: used[point])])
 
 
 def _network(evidence: Evidence) -> Iterator[Ceiling]:
@@ -66,7 +70,7 @@ def _network(evidence: Evidence) -> Iterator[Ceiling]:
     rates = {point: max(received[point], sent[point]) for point in received if point in sent}
     held = {name: shares for name in ALLOWANCES if (shares := _held(evidence, name))}
     many = {point for name in BANDWIDTHS for point, share in held.get(name, {}).items() if share >= MANY_OF_PACKETS}
-    credits_ = InstanceCredits(evidence, limit, rates, NETWORK_BURST_S, held=many) if limit else None
+    credits_ = Credits(evidence, limit, rates, NETWORK_BURST_S, held=many) if limit else None
     uses = _uses(rates, limit, "Gbit/s", GBIT, credits_)
     yield from _ceilings(INSTANCE_NETWORK, uses, "bytes/s")
     for name, shares in held.items():
@@ -131,7 +135,7 @@ def _of_ebs(
         ),
         None,
     )
-    credits_ = InstanceCredits(evidence, limit, rates, EBS_BURST_S, balance) if limit else None
+    credits_ = Credits(evidence, limit, rates, EBS_BURST_S, balance) if limit else None
     yield from _ceilings(INSTANCE_EBS, _uses(rates, limit, unit, scale, credits_), counts)
 
 
@@ -140,7 +144,7 @@ def _uses(
     limit: Limit | None,
     unit: str,
     scale: float,
-    credits_: InstanceCredits | None = None,
+    credits_: Credits | None = None,
     of: Literal["connections"] | None = None,
 ) -> dict[str, RateUsed]:
     """Return each point's rate beside its limit: the baseline where no credits were left, else the maximum."""

@@ -1,6 +1,6 @@
 """The evidence for a bottleneck: a cell's result with its stored metrics and limits."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -30,6 +30,7 @@ class Ceiling:
     enough: float = REACHED  # the share from which on it binds
     counts: LimitUnit | None = None  # what it limits, where AWS's report denies or confirms a quotient
     shared: Mapping[str, float] = field(default_factory=dict)  # by point, in minutes that it had a part of
+    untold: Collection[str] = ()  # points that it may have limited: nobody says whether credits were left
 
     @property
     def share(self) -> float:
@@ -43,6 +44,10 @@ class Ceiling:
     def may_be_reached(self, point: str) -> bool:
         """Whether it limited someone in a minute that the point had a part of, and no minute is the point's own."""
         return point not in self.shares and self.shared.get(point, 0.0) >= self.enough
+
+    def is_untold(self, point: str) -> bool:
+        """Whether nothing tells if it limited a point."""
+        return point in self.untold or self.may_be_reached(point)
 
     def denies(self, other: "Ceiling", point: str) -> bool:
         """Whether AWS reports that a point did not reach the limit, although a quotient of two figures says so."""
@@ -148,6 +153,11 @@ class Evidence:
         """The point that had nearly all of the time between two times; None if there is none."""
         overlaps = self.points_at(begun, ended)
         return next((point for point, share in overlaps.items() if share >= NEARLY_ALL), None)
+
+    def has_minute(self, name: str, point: str) -> bool:
+        """Whether a metric has a value of a period that was nearly all a point's."""
+        periods = ((at, at + series.period_s) for series in self.series(name) for at, _ in series)
+        return any(self.point_at(begun, ended) == point for begun, ended in periods)
 
     def minutes(self, used: Iterable[tuple[float, float, float]]) -> Minutes:
         """From (time, period, share of a limit): what the periods say of each point."""

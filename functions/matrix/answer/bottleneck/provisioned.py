@@ -9,15 +9,19 @@ The traffic is taken from:
 
 import math
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any, Literal
 
+from matrix.answer.bottleneck.credits import Credits
 from matrix.answer.bottleneck.evidence import MAX_PLAUSIBLE, Ceiling, Evidence
-from matrix.answer.costs import storage_limits
+from matrix.answer.costs import storage_limits, storage_of
 from matrix.input.workloads.metadata import CHANGES, operations_of_a_file
 from matrix.storages.base import OTHER_CEILINGS
-from matrix.storages.metrics import LimitUnit
+from matrix.storages.metrics import Burst, LimitUnit
 from matrix.storages.models import MODELS, is_shared
+from matrix.terms.ceilings import INSTANCE_EBS
 from matrix.terms.documents.parts import Emulation
+from matrix.terms.documents.result import Limit
 from matrix.terms.findings.bottlenecks import RateUsed
 
 MB = 1e6
@@ -42,13 +46,19 @@ def ceilings(evidence: Evidence) -> Iterator[Ceiling]:
         operations = {point: rate for point, rate in operations.items() if _is_random(evidence.params.get(point, {}))}
     if is_at_random or metrics.is_limited_by_operations(evidence.storage):
         unit = metrics.operations_unit if evidence.is_on_aws else "IOPS"
-        yield from _ceiling(names.operations, operations, most_operations, unit, 1.0, counts="IOPS")
+        burst = _burst(evidence, "IOPS", most_operations)
+        yield from _ceiling(
+            names.operations, operations, Credited(evidence, most_operations, burst), unit, 1.0, counts="IOPS"
+        )
     if names.is_throughput_bounded:
-        yield from _ceiling(names.throughput, moved, most_bytes, "MB/s", MB, counts="bytes/s")
+        burst = _burst(evidence, "bytes/s", most_bytes)
+        yield from _ceiling(
+            names.throughput, moved, Credited(evidence, most_bytes, burst), "MB/s", MB, counts="bytes/s"
+        )
     cap = metrics.client_cap(evidence.storage) if evidence.is_on_aws else None
     if cap:
         each = {point: moved_bytes(evidence, use) for point, use in evidence.uses.items()}
-        yield from _ceiling(cap.name, each, cap.bytes_per_s, "MiB/s", MIB, of="client")
+        yield from _ceiling(cap.name, each, Credited(evidence, cap.bytes_per_s), "MiB/s", MIB, of="client")
 
 
 def _is_random(params: Mapping[str, Any]) -> bool:
@@ -101,10 +111,48 @@ def moved_bytes(evidence: Evidence, use: Mapping[str, float]) -> float | None:
     return evidence.metrics.bytes_of(evidence.storage, use)
 
 
+@dataclass(frozen=True)
+class Credited:
+    """A limit of the storage, which credits may raise."""
+
+    evidence: Evidence
+    most: float
+    burst: Burst | None = None
+
+    def at(self, point: str, rates: Mapping[str, float | None]) -> float | None:
+        """Return the limit at a point; None if its rate is the sustained one, and nobody says if credits were left.
+
+        A rate above the sustained one is paid from credits, so what it may reach is the burst.
+        """
+        rate, burst = rates[point], self.burst
+        if rate is None or burst is None:
+            return self.most
+        of_storage = [limit for limit in self.evidence.metrics.limits if limit.name != INSTANCE_EBS]
+        balance = next((limit.metric for limit in of_storage if limit.says == "balance"), None)
+        full_s = burst.credits / (burst.most - burst.sustained) if burst.credits else math.inf
+        limit: Limit = {"baseline": burst.sustained, "maximum": burst.most}
+        credits_ = Credits(self.evidence, limit, rates, full_s, balance)
+        if not credits_.is_near_baseline(point):
+            return burst.most if rate > burst.sustained else burst.sustained
+        if burst.credits:
+            return burst.sustained if credits_.hold_to_baseline(point) else burst.most
+        # AWS's own share of the limit, where it has one of the point, decides.
+        reported = {limit.metric for limit in of_storage if limit.says == "share"}
+        is_told = credits_.is_exceeded_later(point) or any(self.evidence.has_minute(name, point) for name in reported)
+        return burst.most if is_told else None
+
+
+def _burst(evidence: Evidence, counts: LimitUnit, most: float) -> Burst | None:
+    """Return the burst that a limit is an end of; None if credits do not raise it."""
+    storage = storage_of(evidence.storage) if evidence.is_on_aws else None
+    bursts = storage.bursts if storage else []
+    return next((burst for burst in bursts if burst.counts == counts and most in (burst.sustained, burst.most)), None)
+
+
 def _ceiling(
     name: str,
     rates: Mapping[str, float | None],
-    most: float,
+    most: Credited,
     unit: str,
     scale: float,
     *,
@@ -112,10 +160,13 @@ def _ceiling(
     counts: LimitUnit | None = None,
 ) -> Iterator[Ceiling]:
     """Yield a limit with its share at each point with a known and comparable rate."""
-    shares = {point: rate / most for point, rate in rates.items() if rate is not None}
+    limits = {point: most.at(point, rates) for point, rate in rates.items() if rate is not None}
+    untold = [point for point, limit in limits.items() if limit is None]
+    shares = {point: (rates[point] or 0.0) / limit for point, limit in limits.items() if limit}
     shares = {point: share for point, share in shares.items() if share <= MAX_PLAUSIBLE}
-    if not shares or not math.isfinite(most):
+    if not (shares or untold) or not math.isfinite(most.most):
         return
-    top = max(shares, key=lambda point: shares[point])
-    use = RateUsed(used=shares[top] * most / scale, limit=most / scale, unit=unit, of=of, point=top)
-    yield Ceiling(name, shares, use, counts=counts)
+    top = max(shares or untold, key=lambda point: shares.get(point, 0.0))
+    limit = limits[top] or most.most
+    use = RateUsed(used=(rates[top] or 0.0) / scale, limit=limit / scale, unit=unit, of=of, point=top)
+    yield Ceiling(name, shares, use, counts=counts, untold=untold)

@@ -9,7 +9,7 @@ from matrix.answer.bottleneck.evidence import Ceiling, Evidence
 from matrix.answer.costs import storage_of
 from matrix.input.instance_types import smallest_with_network
 from matrix.plan.instance_limits import smallest_that_carries
-from matrix.terms.ceilings import INSTANCE_EBS, INSTANCE_NETWORK, NOT_KNOWN, NOT_SATURATED, PROCESSORS, TOOL
+from matrix.terms.ceilings import HOST, INSTANCE_EBS, INSTANCE_NETWORK, NOT_KNOWN, NOT_SATURATED, PROCESSORS, TOOL
 from matrix.terms.documents.bottleneck import Bottleneck, Waiting
 from matrix.terms.documents.result import ResultDocument
 from matrix.terms.documents.watched import CloudWatchMetrics, WatchedResources
@@ -19,7 +19,7 @@ from matrix.terms.findings.bottlenecks import NextStep, Unseen
 # If workers divided by latency explains the rate to within this share, the workers only wait: no limit throttles them.
 WAITING = 0.25
 # If several limits are reached at once, one that AWS itself reports comes first, then storage, tool, processors.
-LAST = {TOOL: 2, PROCESSORS: 3}
+LAST = {TOOL: 2, PROCESSORS: 3, HOST: 3}
 
 
 def find(result: ResultDocument, environment: str) -> Bottleneck:
@@ -82,7 +82,9 @@ def _name_at(point: str, ceilings: Sequence[Ceiling]) -> str:
     ]
     if reached:
         return min(reached, key=_rank).name
-    return NOT_KNOWN if any(ceiling.may_be_reached(point) for ceiling in ceilings) else NOT_SATURATED
+    untold = [ceiling for ceiling in ceilings if ceiling.is_untold(point)]
+    is_untold = any(not any(reported.denies(ceiling, point) for reported in ceilings) for ceiling in untold)
+    return NOT_KNOWN if is_untold else NOT_SATURATED
 
 
 def _cell_name(points: Mapping[str, str], ceilings: Sequence[Ceiling], *, has_storage: bool) -> str:
@@ -93,7 +95,7 @@ def _cell_name(points: Mapping[str, str], ceilings: Sequence[Ceiling], *, has_st
     shared = [ceiling for ceiling in ceilings if any(ceiling.may_be_reached(point) for point in points)]
     if shared:
         return min(shared, key=_rank).name
-    return NOT_SATURATED if has_storage and points else NOT_KNOWN
+    return NOT_SATURATED if has_storage and points and NOT_KNOWN not in points.values() else NOT_KNOWN
 
 
 def _waiting(evidence: Evidence) -> Waiting | None:
@@ -115,7 +117,7 @@ def _next(evidence: Evidence, name: str, mine: Sequence[Ceiling]) -> NextStep:
 
 
 def _raising(evidence: Evidence, name: str, ceiling: Ceiling) -> NextStep:
-    if name == PROCESSORS and not evidence.is_on_aws:
+    if name in (PROCESSORS, HOST) and not evidence.is_on_aws:
         return findings.UseAws()
     return findings.Raise(metric=getattr(ceiling.use, "metric", None), larger_type=_smallest_as_fast(evidence, name))
 

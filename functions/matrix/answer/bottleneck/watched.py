@@ -4,18 +4,22 @@ Values cover whole minutes. A minute speaks for a point that had nearly all of i
 only: its points may have used more or less of the limit.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+from matrix.answer.bottleneck.credits import USED_UP_PERCENT
 from matrix.answer.bottleneck.evidence import Ceiling, Evidence, Minutes
-from matrix.answer.bottleneck.instance_credits import USED_UP_PERCENT
+from matrix.answer.costs import storage_of
 from matrix.samples.cloudwatch import Series
-from matrix.storages.metrics import MeteredThroughput, ServerCache, WatchedLimit
+from matrix.storages.metrics import FIVE_MINUTES_S, MeteredThroughput, ServerCache, WatchedLimit
 from matrix.storages.models import MODELS
 from matrix.terms.findings.bottlenecks import Balance, RateUsed, ShareUsed, Throttled
+from matrix.terms.grouping import grouped
 
 MIB = 2.0**20
 # A cache that misses more than this sends the reads to the disks.
 FEW_HITS_PERCENT = 80.0
+# A point's figures are of all instances: one that is held back is an outlier of them, and not their limit.
+MANY_INSTANCES = 0.5
 # Credits in bytes count as used up if the rest lasts for no longer than this.
 SECONDS_OF_CREDITS = 60.0
 
@@ -46,20 +50,37 @@ def _throttling(
     ]
     if not values:
         return
-    minutes = evidence.minutes((at, period_s, share) for at, period_s, share, _ in values)
+    # Of each instance, whichever of its volumes it was.
+    of_volume = evidence.kept["resources"]["volumes"] if evidence.kept else {}
+    each = grouped((of_volume.get(whose, whose), (at, period_s, share)) for at, period_s, share, whose in values)
+    several = [evidence.minutes(of_one) for of_one in each.values()]
+    minutes = Minutes(*(_shares([getattr(one, name) for one in several]) for name in ("own", "shared")))
     throttled = [(at, whose) for at, _, share, whose in values if share]
     resources, first_at = sorted({resource for _, resource in throttled}), min(throttled)[0] if throttled else None
     use = kind(metric=metric, resources=resources, first_at=first_at)
     # A full balance denies no maximum.
     counts = limit.counts if limit.says == "held" else None
-    yield Ceiling(limit.name, minutes.own, use, is_reported=True, counts=counts, shared=minutes.shared)
+    yield Ceiling(
+        limit.name, minutes.own, use, is_reported=True, enough=MANY_INSTANCES, counts=counts, shared=minutes.shared
+    )
+
+
+def _shares(of_instances: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    """Return the share of instances that were throttled at each point."""
+    values = grouped((point, value) for of_one in of_instances for point, value in of_one.items())
+    return {point: sum(of_point) / len(of_point) for point, of_point in values.items()}
 
 
 def _percent(evidence: Evidence, limit: WatchedLimit) -> Iterator[Ceiling]:
     """Yield a limit for which AWS publishes the used share."""
     name, cache = limit.name, evidence.metrics.cache
     several = evidence.series(limit.metric)
-    values = [(at, series.period_s, value / 100, _whose(series)) for series in several for at, value in series]
+    raised = _raised_by_credits(evidence, limit)
+    values = [
+        (at, series.period_s, value / 100 / raised(at, _whose(series)), _whose(series))
+        for series in several
+        for at, value in series
+    ]
     minutes, top = _highest(evidence, values)
     if top is None:
         return
@@ -73,6 +94,21 @@ def _percent(evidence: Evidence, limit: WatchedLimit) -> Iterator[Ceiling]:
         metric=limit.metric, percent=100 * share, resource=whose, resources=len(several), at=at, cache_hits_percent=few
     )
     yield Ceiling(name, minutes.own, use, is_reported=True, counts=limit.counts, shared=minutes.shared)
+
+
+def _raised_by_credits(evidence: Evidence, limit: WatchedLimit) -> Callable[[float, str], float]:
+    """Return how many times the sustained limit a resource may use at a moment: more than once if it has credits."""
+    storage = storage_of(evidence.storage)
+    bursts = storage.bursts if storage and limit.credits_left else []
+    times = next((burst.most / burst.sustained for burst in bursts if burst.of == limit.burst), 1.0)
+
+    def raised(at: float, whose: str) -> float:
+        series = (one for one in evidence.series(limit.credits_left or "") if _whose(one) == whose)
+        # FSx publishes them every five minutes.
+        left = [(begun, percent) for one in series for begun, percent in one if 0 <= at - begun < FIVE_MINUTES_S]
+        return times if left and max(left)[1] > USED_UP_PERCENT else 1.0
+
+    return raised
 
 
 def server_cache(evidence: Evidence) -> dict[str, float]:

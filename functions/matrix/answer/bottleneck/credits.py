@@ -18,8 +18,8 @@ USED_UP_PERCENT = 1.0
 
 
 @dataclass(frozen=True)
-class InstanceCredits:
-    """The credits for one of EC2's limits, as far as the cell tells."""
+class Credits:
+    """The credits for one of EC2's limits, or of a volume or file system, as far as the cell tells."""
 
     evidence: Evidence
     limit: Limit
@@ -38,19 +38,20 @@ class InstanceCredits:
         What CloudWatch says of the balance decides. Else the credits must have been used up by what the points moved;
         or, if EC2 held back many packets, by what they could have moved between them.
         """
-        rate, baseline = self.rates[point], self.limit["baseline"]
-        if (
-            rate is None
-            or baseline >= self.limit["maximum"]
-            or not REACHED * baseline <= rate <= baseline * BASELINE_MARGIN
-        ):
+        if not self.is_near_baseline(point):
             return False
         balances = self._balances(point)
         if balances:
             return min(balances) <= USED_UP_PERCENT
-        if self._is_exceeded_later(point):
+        if self.is_exceeded_later(point):
             return False
         return self._left_s(point, at_most=point in self.held) <= (1 - REACHED) * self.full_s
+
+    def is_near_baseline(self, point: str) -> bool:
+        """Return whether the rate of a point is what the baseline allows, although credits would allow more."""
+        rate, baseline = self.rates[point], self.limit["baseline"]
+        is_raised = baseline < self.limit["maximum"]
+        return rate is not None and is_raised and REACHED * baseline <= rate <= baseline * BASELINE_MARGIN
 
     def _balances(self, point: str) -> list[float]:
         """The least balances of all periods in which the point was measured, if only for a part of them."""
@@ -61,8 +62,8 @@ class InstanceCredits:
             if point in self.evidence.points_at(at, at + series.period_s)
         ]
 
-    def _is_exceeded_later(self, point: str) -> bool:
-        """Whether credits were left later, so that they were not used up before."""
+    def is_exceeded_later(self, point: str) -> bool:
+        """Return whether credits were left later, so that they were not used up before."""
         begun = self._middle(point)
         above = self.limit["baseline"] * BASELINE_MARGIN
         return any((self.rates.get(other) or 0.0) > above and stop > begun for other, _, stop in self.evidence.spans)
