@@ -5,7 +5,7 @@ launches. Observations of file systems and instances (ceilings, use, curves) are
 """
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from statistics import median
 from typing import Any, cast
 
@@ -17,6 +17,7 @@ from matrix.samples.histograms import Histogram, latency
 from matrix.statistics.describing import describe, figures
 from matrix.statistics.fleet_values import from_columns
 from matrix.storages.models import is_shared
+from matrix.terms.ceilings import NOT_KNOWN
 from matrix.terms.documents.bottleneck import Bottleneck
 from matrix.terms.documents.plan import PlanCell, PlanDocument
 from matrix.terms.documents.result import (
@@ -30,6 +31,7 @@ from matrix.terms.documents.result import (
     SampleColumns,
     ToolCeiling,
 )
+from matrix.terms.findings.bottlenecks import SeeMetrics
 from matrix.terms.findings.warnings import LaunchMissing, WarningDocument
 from matrix.terms.grouping import grouped
 from matrix.terms.ids import without_launch
@@ -212,15 +214,34 @@ def _tool_ceiling(ceilings: Sequence[ToolCeiling]) -> ToolCeiling | None:
 
 
 def _bottleneck(launches: Sequence[Launch]) -> Bottleneck | None:
-    """The ceiling that most launches hit, as the first of these found it."""
+    """The limit of all launches that know theirs, as the first of these found it; of each point alike.
+
+    Launches that disagree have no certain one.
+    """
     hits = [result["bottleneck"] for _, result in launches if "bottleneck" in result]
     if not hits:
         return None
-    [(name, count)] = Counter(hit["name"] for hit in hits).most_common(1)
-    hit = next(hit for hit in hits if hit["name"] == name)
+    names = Counter(hit["name"] for hit in hits)
+    frequent = next((name for name, _ in names.most_common() if name != NOT_KNOWN), NOT_KNOWN)
+    hit = next(hit for hit in hits if hit["name"] == frequent)
     if len(launches) > 1:
-        hit = {**hit, "of_launches": {"same": count, "launches": len(launches)}}
+        points = grouped(pair for each in hits for pair in each["points"].items())
+        hit = {
+            **hit,
+            "points": {point: _agreed(of_point) for point, of_point in points.items()},
+            "of_launches": {"same": names[frequent], "launches": len(launches)},
+        }
+    if _agreed(names) != frequent:
+        unknown: dict[str, Any] = {"name": NOT_KNOWN, "uses": [], "share": None, "next": SeeMetrics().document}
+        hit = cast("Bottleneck", {**hit, **unknown, "others": [each for each in hit["others"] if each["share"]]})
+        hit.pop("waiting", None)
     return {**hit, "is_provisional": any(each["is_provisional"] for each in hits)}
+
+
+def _agreed(names: Iterable[str]) -> str:
+    """The one limit of several launches; those that know none abstain."""
+    known = {name for name in names if name != NOT_KNOWN}
+    return known.pop() if len(known) == 1 else NOT_KNOWN
 
 
 def _counts(of_launches: Sequence[Mapping[str, Mapping[str, int]]]) -> dict[str, dict[str, int]]:

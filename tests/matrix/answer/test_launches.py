@@ -53,6 +53,32 @@ def test_the_samples_of_all_launches_are_one_row_set_and_launches_are_its_units(
     assert read(ResultDocument, json.loads(json.dumps(joined)), "result.json")
 
 
+@pytest.mark.parametrize(
+    ("names", "certain"),
+    [
+        (["volume IOPS"] * 3, "volume IOPS"),
+        (["volume IOPS", "volume IOPS", "client CPU"], "not known"),
+        (["volume IOPS", "not saturated", "volume IOPS"], "not known"),
+        # A launch without metrics says nothing against the others.
+        (["volume IOPS", "not known", "volume IOPS"], "volume IOPS"),
+        (["not known"] * 3, "not known"),
+    ],
+)
+def test_launches_that_disagree_about_a_limit_have_no_certain_one(names, certain):
+    document = planned()
+    results = results_of(document)
+    for result, name in zip(results.values(), names, strict=True):
+        points = {point["id"]: name for point in result["points"]}
+        result["bottleneck"] |= {"name": name, "points": points, "uses": [], "share": 0.95}
+
+    said = join(document, results)[JOINED]["bottleneck"]
+
+    assert (said["name"], set(said["points"].values())) == (certain, {certain})
+    frequent = max({*names} - {"not known"} or {"not known"}, key=names.count)
+    assert said["of_launches"] == {"same": names.count(frequent), "launches": 3}
+    assert certain == frequent or said["share"] is None
+
+
 def test_latencies_of_all_launches_are_one_histogram_and_ceilings_of_the_tool_their_median():
     document = planned()
     results = results_of(document)
