@@ -78,8 +78,11 @@ def _plan(event: dict[str, Any]) -> dict[str, Any]:
     prices = price_list.book(matrix, region).with_spot(price_list.spot_prices_of(matrix))
     draw = partial(plan, checked, region=region, prices=prices, earlier=earlier, run=run)
     planned, (ways, unasked) = draw(), ways_out()
-    if passed := egress.tolls(ways, planned.to_document(), matrix):
-        without, planned = planned, draw(tolls={service: toll.price for service, toll in passed.items() if toll.price})
+    if passed := egress.tolls(ways, matrix):
+        prices_of = {
+            service: [toll.price if toll else None for toll in of_subnets] for service, of_subnets in passed.items()
+        }
+        without, planned = planned, draw(tolls=prices_of)
         more = planned.cost - without.cost
         here += egress.toll_warnings(ways, planned.to_document(), matrix, region, passed, more)
     created_at = now()

@@ -202,21 +202,29 @@ def used(ways: Sequence[WayOut], plan: PlanDocument) -> list[WayOut]:
     return [way for number, way in enumerate(ways) if number in numbers]
 
 
-def tolls(ways: Sequence[WayOut], plan: PlanDocument, matrix: Matrix) -> dict[str, Toll]:
-    """Return what bytes of the storages pass on their way to a service of S3, by the service.
-
-    Where only some subnets lack the gateway endpoint, the plan counts as if all lacked it.
-    """
+def tolls(ways: Sequence[WayOut], matrix: Matrix) -> dict[str, list[Toll | None]]:
+    """Return what bytes of the storages pass in each subnet on their way to a service of S3, by the service."""
     services = {storage.gateway_service for _, storage in matrix.located("storage")} - {""}
-    return {service: toll for way in used(ways, plan) for service in services if (toll := way.toll(service))}
+    of_subnets = {service: [way.toll(service) for way in ways] for service in services}
+    return {service: passed for service, passed in of_subnets.items() if any(passed)}
 
 
 def toll_warnings(
-    ways: Sequence[WayOut], plan: PlanDocument, matrix: Matrix, region: str, passed: Mapping[str, Toll], more: Cost
+    ways: Sequence[WayOut],
+    plan: PlanDocument,
+    matrix: Matrix,
+    region: str,
+    passed: Mapping[str, Sequence[Toll | None]],
+    more: Cost,
 ) -> Problems:
-    """Yield a warning for each service of S3 whose bytes pass something else; they cost `more` in all."""
-    for service, toll in passed.items():
+    """Yield a warning for each service of S3 whose bytes may pass something else; they cost `more` in all."""
+    for service, of_subnets in passed.items():
         subnets = [way for way in used(ways, plan) if way.toll(service)]
+        if not subnets and not more.high:
+            continue
+        # Others are only used where EC2 has too few instances for `spread` in one of them.
+        subnets = subnets or [way for way, toll in zip(ways, of_subnets, strict=True) if toll]
+        toll = subnets[0].toll(service) or Toll("", None)
         paths = [path for path, storage in matrix.located("storage") if storage.gateway_service == service]
         asks = f"asks {more.expected:.2f} USD for them, up to {more.high:.2f}" if toll.price else "may ask for each GiB"
         rule = (

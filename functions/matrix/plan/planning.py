@@ -56,6 +56,8 @@ from matrix.terms.problems import InvalidMatrix, Weight
 # Plan, analysis of the run, and a moment for the last clean-up: at most. A thirtieth of it is expected.
 RUN_OVERHEAD_S = 900.0
 SHUTDOWN_S = 30.0
+# By a service of S3 (`gateway_service`): the book's name of the price of a GiB, in each of the stack's subnets.
+Tolls = Mapping[str, Sequence[str | None]]
 _UNKNOWN = Earlier(None)
 
 
@@ -66,14 +68,13 @@ def plan(
     prices: PriceBook | None = None,
     earlier: Mapping[str, Earlier] | None = None,
     run: str = "",
-    tolls: Mapping[str, str] | None = None,
+    tolls: Tolls | None = None,
 ) -> Plan:
     """Return the plan of a matrix in `region` for the run of this name. The same matrix and seed give the same plan.
 
     `earlier` has the cells of the resumed run by `fingerprint`. Cells that were measured stay in the plan with their
-    ids and in their order, but take no time and cost nothing. `tolls` has the price, by its name in the book, of each
-    GiB between instances and a service of S3 (`gateway_service`). Raises InvalidMatrix if AWS refuses a storage
-    in this region.
+    ids and in their order, but take no time and cost nothing. Raises InvalidMatrix if AWS refuses a storage in this
+    region.
     """
     matrix = checked.matrix
     if refused := list(placing.of_region(matrix, region)):
@@ -166,9 +167,9 @@ class Planner:
 
     def __init__(
         self, checked: CheckedMatrix, book: PriceBook, seed: int, earlier: Mapping[str, Earlier],
-        tolls: Mapping[str, str],
+        tolls: Tolls,
     ) -> None:  # fmt: skip
-        """`earlier` has the cells of the resumed run by `fingerprint`, `tolls` prices by the service of S3."""
+        """`earlier` has the cells of the resumed run by `fingerprint`."""
         self.tolls = tolls
         self.matrix, self.cells, self.book, self.seed, self.earlier = checked.matrix, checked.cells, book, seed, earlier
         self.image = self.matrix.image or Image()
@@ -347,7 +348,7 @@ class Planner:
             orchestration=orchestration_cost(
                 book, poll_turns=polls, steps=time.steps, instances=fleet.count, each_s=instance_s
             ),
-            transit=self._cross_zone_cost(cell, work.use) + self._toll_cost(storage, work.use),
+            transit=self._cross_zone_cost(cell, work.use) + self._toll_cost(cell, work.use),
             volumes=volumes_cost(book, storage, fleet.count * storage.volumes, instance_s),
             volume_hours_usd=volume_hours(book, storage, cell.workload.work_volume(storage)),
             file_system=file_system_cost(book, storage, use._replace(seconds=cell_s)),
@@ -364,10 +365,26 @@ class Planner:
         crossed_gib = Amount(gib.low * share.low, gib.expected * share.expected, gib.high * share.high)
         return self.book.price("between_zones_gib").of(crossed_gib)
 
-    def _toll_cost(self, storage: Storage, use: Usage) -> Cost:
-        """Return the cost of what bytes to S3 pass on their way."""
-        toll = self.tolls.get(storage.gateway_service)
-        return self.book.price(toll).of(storage.gateway_bytes(use).times(1 / 2**30)) if toll else Cost()
+    def _toll_cost(self, cell: Combination, use: Usage) -> Cost:
+        """Return the cost of what bytes to S3 pass on their way, by the subnets that the fleet is placed in.
+
+        Where one zone has too few instances, `spread` takes more of another one, so the ends are those of one subnet.
+        """
+        names = self.tolls.get(cell.storage.gateway_service, ())
+        if not any(names):
+            return Cost()
+        gib = cell.storage.gateway_bytes(use).times(1 / 2**30)
+        of_all = [self.book.price(name).of(gib) if name else Cost() for name in names]
+        where = placing.resolved(cell.fleet.placement, cell.storage.document)
+        count = cell.fleet.count
+        by_subnet = [
+            cost.times(number / count)
+            for cost, number in zip(of_all, placing.shares(where, count, len(names)), strict=False)
+        ]
+        placed = sum(by_subnet, Cost())
+        if where != "spread":
+            return placed
+        return Cost(min(cost.low for cost in of_all), placed.expected, max(cost.high for cost in of_all))
 
     def _plan_cell(
         self, cell: Combination, time: Work, launch: int, group: CellGroupCost, earlier: Earlier

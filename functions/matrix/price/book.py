@@ -69,6 +69,10 @@ class Cost:
         """Return by how much a cost is higher than another one."""
         return Cost(self.low - other.low, self.expected - other.expected, self.high - other.high)
 
+    def times(self, factor: float) -> "Cost":
+        """Return the cost of so many times the same."""
+        return Cost(self.low * factor, self.expected * factor, self.high * factor)
+
     def to_document(self) -> CostRange:
         """Return the cost as JSON, in hundredths of a cent."""
         return {"low": round(self.low, 4), "expected": round(self.expected, 4), "high": round(self.high, 4)}

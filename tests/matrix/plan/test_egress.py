@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-from support.matrices import DD, EFS, FIO, READ, S3, YOCTO, matrix
+from support.matrices import DD, EFS, FIO, FLEET, READ, S3, YOCTO, matrix
 
 from matrix.plan import egress
 from matrix.plan.planning import plan
@@ -130,11 +130,11 @@ def test_bytes_to_s3_pass_a_nat_gateway_unless_a_gateway_endpoint_takes_them(rou
     subnets = [subnet | {"MapPublicIpOnLaunch": is_public} for subnet in SUBNETS]
     checked = matrix(storage=[S3], workload=[READ])
 
-    found = egress.tolls(
-        ways(*routes, endpoints=endpoints, subnets=subnets), plan(checked).to_document(), checked.matrix
-    )
+    found = egress.tolls(ways(*routes, endpoints=endpoints, subnets=subnets), checked.matrix)
 
-    assert {service: (toll.passes, toll.price) for service, toll in found.items()} == ({"s3": passed} if passed else {})
+    assert {service: {(toll.passes, toll.price) for toll in each} for service, each in found.items()} == (
+        {"s3": {passed}} if passed else {}
+    )
 
 
 @pytest.mark.parametrize(
@@ -154,7 +154,7 @@ def test_each_storage_whose_bytes_come_from_s3_has_its_gateway_endpoint_named(st
     checked = matrix(storage=[storage], workload=[READ])
     drawn, network = plan(checked), ways(NAT)
 
-    passed = egress.tolls(network, drawn.to_document(), checked.matrix)
+    passed = egress.tolls(network, checked.matrix)
     found = list(
         egress.toll_warnings(network, drawn.to_document(), checked.matrix, REGION, passed, Cost(1.0, 46.0, 92.0))
     )
@@ -165,6 +165,28 @@ def test_each_storage_whose_bytes_come_from_s3_has_its_gateway_endpoint_named(st
         assert "46.00 USD" in problem.rule
         assert "storage[0]" in problem.rule
         assert f"--service-name com.amazonaws.eu-west-1.{service} --route-table-ids rtb-1" in problem.fix
+
+
+@pytest.mark.parametrize(
+    ("placement", "more", "warned"),
+    [
+        ("same-az", Cost(), []),
+        ("spread", Cost(0.0, 23.0, 46.0), ["subnet-b"]),
+        ([2, 1e-9, 1], Cost(), []),
+        ([1, 1], Cost(23.0, 23.0, 23.0), ["subnet-b"]),
+    ],
+)
+def test_a_subnet_with_a_toll_is_named_where_the_fleet_may_be_placed_in_it(placement, more, warned):
+    checked = matrix(storage=[S3], workload=[READ], fleet=[FLEET | {"count": 2, "placement": placement}])
+    direct = {"RouteTableId": "rtb-2", "Associations": [{"Main": True}]}
+    associated = table(NAT, Associations=[{"SubnetId": "subnet-b"}])
+    network = ways(endpoints=[GATEWAY | {"RouteTableIds": ["rtb-2"]}], tables=[associated, table(NAT, **direct)])
+    passed = egress.tolls(network, checked.matrix)
+
+    found = egress.toll_warnings(network, plan(checked).to_document(), checked.matrix, REGION, passed, more)
+
+    assert [toll and toll.passes for toll in passed["s3"]] == [None, "nat-1", None]
+    assert [name for problem in found for name in problem.value] == warned
 
 
 @pytest.mark.parametrize(

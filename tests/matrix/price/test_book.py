@@ -263,6 +263,9 @@ def test_bytes_that_pass_between_zones_are_in_the_plan(storage, placement, gib_a
     assert costs[0].cost.expected - costs[1].cost.expected == pytest.approx(placed - together, abs=1e-9)
 
 
+NAT = "nat_gateway_gib"
+
+
 @pytest.mark.parametrize(
     ("kind", "gib"),
     # Four instances write 1 GiB each once, and read it twice. S3 Files takes what is written at its mount target.
@@ -273,14 +276,39 @@ def test_bytes_that_a_nat_gateway_forwards_are_in_the_plan_and_its_reserve(kind,
     checked = matrix(storage=[{"type": kind}], workload=[work], fleet=[FLEET | {"count": 4}], repetitions=2)
     service = checked.cells[0].storage.gateway_service
 
-    without, through = plan(checked), plan(checked, tolls={service: "nat_gateway_gib"})
+    without, through = plan(checked), plan(checked, tolls={service: [NAT]})
 
     [before], [after] = without.cells, through.cells
     more = through.cost - without.cost
     assert more.expected == pytest.approx(0.045 * gib)
     assert more.expected == pytest.approx(after.metered_cost.expected - before.metered_cost.expected)
     assert after.reserve_usd - before.reserve_usd == pytest.approx(more.high)
-    assert plan(checked, tolls={"another": "nat_gateway_gib"}).cost == without.cost
+    assert plan(checked, tolls={"another": [NAT]}).cost == without.cost
+
+
+@pytest.mark.parametrize(
+    ("placement", "shares"),
+    [
+        ("same-az", (0.0, 0.0, 0.0)),  # the first subnet has the gateway endpoint
+        ("spread", (0.0, 1 / 4, 1.0)),  # where EC2 has no capacity in two zones, all are in the third
+        ([1, 3], (3 / 4, 3 / 4, 3 / 4)),
+        ([2, 1, 1], (1 / 4, 1 / 4, 1 / 4)),
+        ([3, 1e-9, 1], (0.0, 0.0, 0.0)),
+    ],
+)
+def test_bytes_pay_a_nat_gateway_only_in_the_subnets_that_have_it(placement, shares):
+    work = {"type": "read", "requestSize": "1MiB", "requests": 1024, "data": "own"}
+    fleet = FLEET | {"count": 4, "placement": placement}
+    checked = matrix(storage=[{"type": "s3"}], workload=[work], fleet=[fleet], repetitions=2)
+
+    direct, through, through_all = (
+        plan(checked, tolls={"s3": names}).cost for names in ([None] * 3, [None, NAT, None], [NAT] * 3)
+    )
+
+    for end, share in zip(("low", "expected", "high"), shares, strict=True):
+        asked = getattr(through_all, end) - getattr(direct, end)
+        assert asked > 0
+        assert getattr(through, end) - getattr(direct, end) == pytest.approx(share * asked)
 
 
 def test_several_file_systems_cost_and_carry_so_many_times_one_and_each_has_its_cache_filled():
