@@ -7,8 +7,11 @@ from pathlib import Path
 import botocore
 import pytest
 from aws_lambda_powertools import Logger
+from botocore.exceptions import ClientError
+from support.refusals import refusal
 
 from aws.stack import entry
+from matrix.terms.errors import Throttled
 
 
 @pytest.fixture
@@ -39,7 +42,7 @@ def handler(event, _context):
     Logger().info("begun")
     Logger().warning("below", more=1)
     if event.get("fails"):
-        raise RuntimeError("no such thing")
+        raise event.get("as", RuntimeError("no such thing"))
     return {"state": "done"}
 
 
@@ -75,6 +78,14 @@ def test_an_error_is_logged_by_its_name_with_the_run_and_still_raised(lines, con
     last = lines()[-1]
     assert (last["level"], last["run"], last["cell"]) == ("ERROR", "r1", "efs.touch")
     assert last["error"] == {"name": "RuntimeError", "message": "no such thing"}
+
+
+@pytest.mark.parametrize("code", ["RequestLimitExceeded", "ThrottlingException"])
+def test_throttling_that_outlasts_the_client_has_a_name_that_the_state_machine_knows(context, code):
+    with pytest.raises(Throttled, match=code):
+        handler({"fails": True, "as": refusal(code)}, context)
+    with pytest.raises(ClientError):
+        handler({"fails": True, "as": refusal("UnauthorizedOperation")}, context)
 
 
 def test_the_event_of_a_runs_end_calls_the_run_by_another_name_and_a_sweep_of_all_names_none(lines, context):

@@ -15,6 +15,7 @@ from cloud.roles.policies import Permission, decide
 from judge.template import ACCOUNT, ARNS, NETWORKS, made_up_name, our_resources
 
 from local.corrections.yaml_template import load
+from matrix.terms.errors import Throttled
 
 ROOT = Path(__file__).parents[2]
 DEFINITION = load((ROOT / "statemachine/run.asl.yaml").read_text())
@@ -53,7 +54,7 @@ BASIC = {"Statement": [{
     "Effect": "Allow", "Action": ["logs:CreateLogGroup", "logs:CreateLogStream", "logs:PutLogEvents"], "Resource": "*",
 }]}  # fmt: skip
 TASKS = {name: state for name, state in STATES.items() if state["Type"] == "Task"}
-DELETIONS = ("Delete file system", "Check deleted")
+DELETIONS = ("Stop fleet", "Delete file system", "Check deleted")
 
 
 def test_nothing_of_aws_ends_a_run_before_the_latest_deadline_that_a_matrix_may_have():
@@ -100,10 +101,10 @@ def test_a_task_retries_nothing_but_what_lambda_or_the_network_did(name):
 
 @pytest.mark.parametrize("name", DELETIONS)
 def test_a_deletion_outlasts_the_throttling_of_a_small_account(name):
-    """Nobody else deletes the file system of a run that goes on: it would cost until the run ends."""
+    """Nobody else ends the fleet or file system of a run that goes on: it would cost until the run ends."""
     throttled = TASKS[name]["Retry"][0]
 
-    assert throttled["ErrorEquals"] == ["Lambda.TooManyRequestsException"]
+    assert throttled["ErrorEquals"] == ["Lambda.TooManyRequestsException", Throttled.__name__]
     assert 30 * 60 < longest_s(throttled) < 60 * 60
 
 

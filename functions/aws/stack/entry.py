@@ -7,6 +7,10 @@ from typing import Any
 import botocore
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.typing import LambdaContext
+from botocore.exceptions import ClientError
+
+from contract.retryable import MENDABLE_CODES
+from matrix.terms.errors import Throttled
 
 Handler = Callable[[dict[str, Any], LambdaContext], dict[str, Any]]
 
@@ -15,7 +19,10 @@ KEYS = ("run", "file_system", "cell")
 
 
 def entry(handler: Handler) -> Handler:
-    """Wrap a handler so that each log line has the keys of its event, and none of an earlier invocation."""
+    """Wrap a handler so that each log line has the keys of its event, and none of an earlier invocation.
+
+    Throttling of a service has the name of Throttled, by which the state machine tries some functions again.
+    """
     # Here and not in the module: the environment names the service, by which all loggers of a function are one.
     logger = Logger()
 
@@ -29,6 +36,8 @@ def entry(handler: Handler) -> Handler:
         except Exception as error:
             # The runtime logs it too, with the stack trace, but by the request's id only.
             logger.error("failed", error={"name": type(error).__name__, "message": str(error)})
+            if isinstance(error, ClientError) and error.response["Error"]["Code"] in MENDABLE_CODES:
+                raise Throttled(str(error)) from error
             raise
 
     return entered

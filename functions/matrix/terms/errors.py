@@ -1,6 +1,7 @@
 """All errors of a run. The class names are an interface: results, the command line and users see them.
 
-The state machine matches only NotGranted by its name, to try the plan again; it catches all others with States.ALL.
+The state machine matches two by their names: NotGranted, to try the plan again, and Throttled, to go on ending what
+costs. It catches all others with States.ALL.
 """
 
 
@@ -18,6 +19,10 @@ class PlanDiffers(StorageMatrixError):
 
 class NotGranted(StorageMatrixError):
     """AWS denies the planner a call. Right after a deployment IAM may lag; later the stack lacks the right."""
+
+
+class Throttled(StorageMatrixError):
+    """A service of AWS throttled a call for all attempts of its client, about a minute."""
 
 
 class OverBudget(StorageMatrixError):
