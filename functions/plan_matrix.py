@@ -103,7 +103,8 @@ def _plan(event: dict[str, Any]) -> dict[str, Any]:
         document["compare_with"] = matrix.compare_with
     image.write_into(document)
     here += [*unasked, *(egress.problems(ways, document, matrix, region) if ways else [])]
-    here += recycle_bin.problems(document)
+    document["recycle_bin_days"], of_bin = recycle_bin.ask(document)
+    here += of_bin
     if fatal := [problem for problem in here if not problem.is_warning]:
         raise InvalidMatrix(fatal)
     found = quotas.check(document, matrix.max_concurrent_file_systems)

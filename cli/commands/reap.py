@@ -17,6 +17,7 @@ from cli.target.workdir import workdir
 from local import sweeping
 from local.programs import claims
 from matrix.tables.table import Table, TableColumn
+from matrix.terms.quantities import instant
 
 # Of the newest runs; one lasts at most 31 days.
 MAX_RUNNING = 1_000
@@ -132,9 +133,14 @@ def _show(answer: dict[str, Any], dry_run: bool) -> None:
         console.print("nothing to delete")
         return
     left = "would be deleted" if dry_run else "remains"
-    rows = [(resource, "deleted") for resource in deleted] + [(resource, left) for resource in remaining]
+    rows = [(resource, _deletion(resource)) for resource in deleted] + [(resource, left) for resource in remaining]
     heads = ("Resource", TableColumn("Id", "id"), TableColumn("Run", "id"), " ")
     rich_tables.show(console, Table.of("", heads, [(*_names(resource), state) for resource, state in rows]))
+
+
+def _deletion(resource: dict[str, Any]) -> str:
+    until = resource.get("binned_until")
+    return f"in the Recycle Bin until {instant(until)}, and billed" if until else "deleted"
 
 
 def _names(resource: dict[str, Any]) -> list[str]:

@@ -95,10 +95,12 @@ def install() -> None:
 def _keeping(delete: Callable[..., Any], kind: str, key: str) -> Callable[..., Any]:
     def delete_and_keep(self: Any, resource_id: str) -> Any:
         tags = {tag["key"]: tag["value"] for tag in self.describe_tags(filters={"resource-id": [resource_id]})}
+        volume = self.volumes.get(resource_id)
+        facts = {"VolumeType": volume.volume_type, "Size": volume.size, "Iops": volume.iops} if volume else {}
         deleted = delete(self, resource_id)
         if days := rbin_backends[self.account_id][self.region_name].days(kind, tags):
             times = {"RecycleBinEnterTime": utcnow(), "RecycleBinExitTime": utcnow() + timedelta(days=days)}
-            _bin(self).setdefault(kind, []).append({key: resource_id, **times})
+            _bin(self).setdefault(kind, []).append({key: resource_id, **facts, **times})
         return deleted
 
     return delete_and_keep

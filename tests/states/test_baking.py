@@ -15,6 +15,7 @@ import reap
 from aws.ec2 import images, instances
 from aws.fleet import baking
 from aws.records import bucket, plans, table
+from aws.stack import clock
 from aws.stack.clients import client
 from aws.teardown import reaping, receipts
 from local.corrections import images as corrections
@@ -284,8 +285,17 @@ def test_what_is_kept_is_in_the_receipt_with_its_price_and_is_not_a_leak(stack, 
     assert not any(one["kind"] == "ebs-snapshot" for one in receipt["resources"])
 
 
-def test_reap_takes_images_of_this_stack_away_only_when_asked_and_when_no_run_is_running(stack, context, monkeypatch):
+@pytest.mark.parametrize(("excluded", "days"), [(None, 0), ("another-stack", 30), ("storage-matrix", 0)])
+def test_reap_takes_images_of_this_stack_away_only_when_asked_and_when_no_run_is_running(
+    stack, context, monkeypatch, excluded, days
+):
     baked(context)
+    if excluded:
+        ours = {"ResourceTagKey": "storage-matrix:stack", "ResourceTagValue": excluded}
+        period = {"RetentionPeriodValue": 30, "RetentionPeriodUnit": "DAYS"}
+        boto3.client("rbin").create_rule(
+            ResourceType="EBS_SNAPSHOT", RetentionPeriod=period, ExcludeResourceTags=[ours]
+        )
     ec2 = boto3.client("ec2")
     [theirs] = ec2.run_instances(ImageId="ami-12c6146b", MinCount=1, MaxCount=1)["Instances"]
     ec2.create_image(InstanceId=theirs["InstanceId"], Name="theirs")
@@ -302,6 +312,10 @@ def test_reap_takes_images_of_this_stack_away_only_when_asked_and_when_no_run_is
     assert reap.handler({"images": True, "dryRun": True}, context)["deleted"] == []
     swept = reap.handler({"images": True}, context)
 
-    assert {one["kind"] for one in swept["deleted"]} == {"image", "image-snapshot"}
+    until = clock.now() + 30 * 86_400 if days else None
+    assert {one["kind"]: one.get("binned_until") for one in swept["deleted"]} == {
+        "image": None,
+        "image-snapshot": until and pytest.approx(until, abs=60),
+    }
     assert (swept["remaining"], snapshots()) == ([], [])
     assert [one["Name"] for one in mine()] == ["theirs"]

@@ -8,11 +8,12 @@ from support.function_events import RUN, plan_run
 from support.matrices import EBS, FIO, FLEET
 from support.refusals import refusing
 
-from aws.account import recycle_bin
+from aws.account import quotas, recycle_bin
+from aws.ec2 import recycle_bin as kept
 from aws.records import table
 from aws.stack import clock
 from aws.teardown import receipts
-from aws.teardown import recycle_bin as kept
+from matrix.plan.quotas import needs
 from matrix.terms.problems import InvalidMatrix
 from matrix.terms.sentences import receipt_sentence
 
@@ -35,7 +36,7 @@ def deleted(one):
     ec2 = boto3.client("ec2")
     tags = [{"Key": OURS, "Value": "storage-matrix"}, {"Key": "storage-matrix:run", "Value": RUN}]
     marked = {"TagSpecifications": [{"ResourceType": one, "Tags": tags}]}
-    volume = {"AvailabilityZone": "us-east-1a", "Size": 200}
+    volume = {"AvailabilityZone": "us-east-1a", "Size": 200, "VolumeType": "gp3"}
     if one == "volume":
         name = ec2.create_volume(**volume, **marked)["VolumeId"]
         ec2.delete_volume(VolumeId=name)
@@ -72,7 +73,7 @@ def test_what_the_bin_keeps_is_not_said_to_be_gone_and_is_billed_until_it_leaves
 def test_a_bin_that_nobody_may_look_into_leaves_the_receipt_incomplete(planned, monkeypatch):
     name = deleted("volume")
     denied = refusing("UnauthorizedOperation", "ListVolumesInRecycleBin")
-    monkeypatch.setattr(kept, "_listed", denied)
+    monkeypatch.setattr(kept, "kept", denied)
 
     receipt = receipts.make(RUN, sweep={"at": clock.now(), "remaining": 0})
 
@@ -136,8 +137,61 @@ def test_a_budget_below_what_is_kept_is_refused_before_anything_exists(stack, co
 
 
 def test_rules_that_cannot_be_asked_for_are_a_warning(stack, context, monkeypatch):
-    monkeypatch.setattr(recycle_bin, "_rules", refusing("AccessDeniedException", "ListRules"))
+    monkeypatch.setattr(recycle_bin, "rules", refusing("AccessDeniedException", "ListRules"))
 
-    [warning] = warnings_of(plan_run(context, **ON_EBS))
+    plan = plan_run(context, **ON_EBS)
 
+    [warning] = warnings_of(plan)
     assert "AccessDeniedException" in warning["message"]
+    assert plan["recycle_bin_days"] == {"volume": None, "ebs-snapshot": None}
+
+
+@pytest.mark.parametrize("are_rules_known", [True, False])
+@pytest.mark.parametrize("is_kept", [True, False])
+def test_a_receipt_waits_until_a_bin_with_a_rule_shows_what_was_deleted(
+    stack, context, monkeypatch, are_rules_known, is_kept
+):
+    rule(**({} if is_kept else {"ExcludeResourceTags": tag(OURS, "storage-matrix")}))
+    with monkeypatch.context() as denied:
+        if not are_rules_known:
+            denied.setattr(recycle_bin, "rules", refusing("AccessDeniedException", "ListRules"))
+        plan_run(context, **ON_EBS)
+    name = deleted("volume")
+    sweep = {"at": clock.now(), "remaining": 0}
+
+    with monkeypatch.context() as late:
+        late.setattr(kept, "kept", lambda _: iter(()))
+        early = receipts.make(RUN, sweep=sweep)
+
+    assert early["is_complete"] is (are_rules_known and not is_kept)
+    assert (early["binning_until"] is None) is early["is_complete"]
+    if not early["is_complete"]:
+        assert early["binning_until"] == pytest.approx(clock.now() + 300, abs=60)
+        assert "may appear in the Recycle Bin until" in receipt_sentence(early)
+        assert receipts.still_there(early) == []
+    if not is_kept:
+        real = clock.now
+        monkeypatch.setattr(receipts, "now", lambda: real() + 301)
+    settled = receipts.make(RUN, sweep=sweep)
+    assert (settled["is_complete"], settled["binning_until"]) == (True, None)
+    assert [each["id"] for each in settled["resources"] if each["binned_until"]] == ([name] if is_kept else [])
+
+
+def test_volumes_in_the_bin_count_against_the_quotas_of_volumes(stack, context):
+    two_cells = ON_EBS | {"fleet": [FLEET | {"count": [10, 5]}]}
+    code = "L-7A658B76"
+    asked = {need.quota.code: need for need in needs_of(plan_run(context, **two_cells))}
+    assert (asked[code].amount, quotas._in_use(asked[code])) == (10 * 220 / 1024, 0)
+
+    rule()
+    deleted("volume")
+
+    asked = {need.quota.code: need for need in needs_of(plan_run(context, **two_cells))}
+    # Its own volumes of both fleets, one after the other, and those of 200 GiB that somebody has deleted.
+    assert asked[code].amount == pytest.approx(15 * 220 / 1024)
+    assert "Recycle Bin" in asked[code].fix
+    assert quotas._in_use(asked[code]) == 200 / 1024
+
+
+def needs_of(plan):
+    return needs(plan, {}, 4)

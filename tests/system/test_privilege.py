@@ -80,12 +80,11 @@ def cloud(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cloud]:
 def cloud_without_parallel(folder: Path) -> Iterator[Cloud]:
     """A cloud on a machine without GNU parallel, so that a matrix can ask for what is missing; it records its calls."""
     with start_cloud(folder, "--record", str(folder / RECORD), PATH=path_without(folder, "parallel")) as started:
-        # A rule that keeps nothing of the stack.
+        # Rules that keep nothing of the stack.
         ours = {"ResourceTagKey": "storage-matrix:stack", "ResourceTagValue": started.description["stack"]}
         period = {"RetentionPeriodValue": 7, "RetentionPeriodUnit": "DAYS"}
-        started.client("rbin").create_rule(
-            ResourceType="EBS_VOLUME", RetentionPeriod=period, ExcludeResourceTags=[ours]
-        )
+        for kind in ("EBS_VOLUME", "EBS_SNAPSHOT"):
+            started.client("rbin").create_rule(ResourceType=kind, RetentionPeriod=period, ExcludeResourceTags=[ours])
         yield started
 
 

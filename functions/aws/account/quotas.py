@@ -2,18 +2,20 @@
 
 from collections.abc import Callable
 from functools import partial
+from itertools import chain
 from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 
 from aws.account import standing
-from aws.ec2 import instances
+from aws.ec2 import instances, recycle_bin
 from aws.stack import denials
 from aws.stack.clients import client, impatient_client
 from aws.stack.environment import environment
 from aws.storages.clouds import FILE_SYSTEMS
 from matrix.plan import instance_limits, quotas
 from matrix.plan.quotas import Need
+from matrix.plan.recycle_bin import VOLUME
 from matrix.terms.documents.plan import PlanDocument, PlanWarning
 from matrix.terms.problems import InvalidMatrix, Problem, Weight
 
@@ -108,5 +110,7 @@ def _in_use(need: Need) -> float:
 
 
 def _of_volumes(kind: str, name: str, unit: float = 1) -> float:
+    """Return how much all volumes of a type have, with those that the Recycle Bin keeps: they count, too."""
     of_kind = [{"Name": "volume-type", "Values": [kind]}]
-    return sum(volume.get(name) or 0 for volume in instances.volumes(of_kind)) / unit
+    kept = (volume for volume in recycle_bin.kept(VOLUME) if volume["VolumeType"] == kind)
+    return sum(volume.get(name) or 0 for volume in chain(instances.volumes(of_kind), kept)) / unit

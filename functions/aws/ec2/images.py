@@ -35,6 +35,7 @@ class Baked:
     created_at: float
     """Epoch seconds."""
     snapshots: list[str]
+    tags: dict[str, str]
 
 
 @cache
@@ -133,4 +134,5 @@ def _baked(image: Mapping[str, Any]) -> Baked:
         owner=named.get(tags.OWNER, ""),
         created_at=datetime.fromisoformat(image["CreationDate"]).timestamp(),
         snapshots=[volume["SnapshotId"] for volume in volumes if "SnapshotId" in volume],
+        tags=named,
     )

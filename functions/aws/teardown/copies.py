@@ -17,9 +17,9 @@ from aws.stack import tags
 from aws.stack.clients import DENIED, client, listed
 from aws.storages.base import Copy
 from aws.storages.clouds import FILE_SYSTEMS
+from matrix.plan.recycle_bin import SNAPSHOT
 from matrix.terms.grouping import grouped
 
-SNAPSHOT = "ebs-snapshot"
 DELETION_PROOFS = {
     SNAPSHOT: "EC2 DescribeSnapshots: not there",
     **{storage.COPIES: storage.COPIES_DELETION_PROOF for storage in FILE_SYSTEMS.values() if storage.COPIES},

@@ -13,6 +13,7 @@ from typing import Any
 from aws_lambda_powertools import Logger
 from botocore.exceptions import BotoCoreError, ClientError, EndpointConnectionError
 
+from aws.account.recycle_bin import rules as rules_of_bin
 from aws.ec2 import images, instances
 from aws.records import table
 from aws.run import executions
@@ -22,10 +23,13 @@ from aws.stack.clock import now as clock
 from aws.storages.base import Existing, FileSystem
 from aws.storages.clouds import FILE_SYSTEMS
 from aws.teardown import copies, receipts
+from matrix.plan import recycle_bin
+from matrix.plan.recycle_bin import BinRule
 from matrix.terms.errors import StorageMatrixError
 
 # Between the sweeps of an ended run. The first ones find what its functions have begun to delete.
 PAUSES_S = (5.0, 10.0, 20.0)
+DAY_S = 86_400.0
 # A sweep of an ended run leaves this much of the function's time.
 SPARE_S = 30.0
 
@@ -148,17 +152,34 @@ def _note_ends(only_run: str | None, is_running: Callable[[str], bool]) -> Clien
 
 
 def sweep_images(*, of: Selection, is_dry_run: bool) -> dict[str, Any]:
-    """Delete baked images and their snapshots, but only while no run is running: it may launch from them."""
+    """Delete baked images and their snapshots, but only while no run is running: it may launch from them.
+
+    Snapshots that a rule of the account's Recycle Bin keeps have the end of that time as `binned_until`: EC2's list of
+    the bin may show them minutes later. If its rules cannot be asked for, `unasked` has the reason.
+    """
+    rules, unasked = _rules_of_bin()
     is_any_running = bool(executions.running(os.environ["STATE_MACHINE_ARN"]))
-    deleted: list[dict[str, str]] = []
-    remaining: list[dict[str, str]] = []
+    deleted: list[dict[str, Any]] = []
+    remaining: list[dict[str, Any]] = []
     for image in filter(of.takes_image, images.all_baked()):
         is_gone = not is_dry_run and not is_any_running and _delete(_leftover_of(image))
         parts = [("image", image.id), *(("image-snapshot", snapshot) for snapshot in image.snapshots)]
+        rule = recycle_bin.keeping(rules, image.tags) if is_gone else None
+        until = {"binned_until": clock() + rule.days * DAY_S} if rule else {}
         (deleted if is_gone else remaining).extend(
-            {"kind": kind, "id": resource_id, "run": image.made_by} for kind, resource_id in parts
+            {"kind": kind, "id": resource_id, "run": image.made_by} | (until if kind != "image" else {})
+            for kind, resource_id in parts
         )
-    return {"deleted": deleted, "remaining": remaining, "dry_run": is_dry_run, "waits_for_runs": is_any_running}
+    swept = {"deleted": deleted, "remaining": remaining, "dry_run": is_dry_run, "waits_for_runs": is_any_running}
+    return swept | ({"unasked": unasked} if unasked and deleted else {})
+
+
+def _rules_of_bin() -> tuple[list[BinRule], dict[str, str]]:
+    """Return the rules by which the Recycle Bin keeps snapshots, and why they could not be asked for."""
+    try:
+        return list(rules_of_bin(recycle_bin.SNAPSHOT)), {}
+    except (ClientError, BotoCoreError) as error:
+        return [], {recycle_bin.PATH: str(error)}
 
 
 def _leftover_of(image: images.Baked) -> Leftover:

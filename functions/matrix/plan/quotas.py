@@ -10,6 +10,7 @@ from itertools import chain
 from operator import attrgetter, itemgetter, or_
 from typing import Any
 
+from matrix.plan.recycle_bin import VOLUME
 from matrix.storages.base import Quota
 from matrix.storages.models import MODELS, existing_id, how_many
 from matrix.terms.documents.parts import Part
@@ -100,7 +101,7 @@ def needs(plan: PlanDocument, vcpus: Mapping[str, int], at_once: int) -> list[Ne
             builders[class_of(image["builder"])] += vcpus.get(image["builder"], 0)
     of_builders = [Need(quota, amount, 'leave out "bake" of an image') for quota, amount in builders.items() if amount]
     of_launches = (_needs(systems, cells, vcpus, at_once) for systems in launches.values())
-    for need in chain(of_builders, *of_launches):
+    for need in chain(of_builders, *of_launches, _kept_needs(plan)):
         largest[need.quota] = max(need, largest.get(need.quota, need), key=attrgetter("amount"))
     return list(largest.values())
 
@@ -160,14 +161,29 @@ def _volume_needs(systems: Sequence[Sequence[PlanCell]], at_once: int) -> Iterab
         yield Need(quota, _largest((peak[quota] for peak in peaks), at_once), fewer)
 
 
-def _volumes_of(cell: PlanCell) -> Counter[Quota]:
+def _kept_needs(plan: PlanDocument) -> Iterable[Need]:
+    """Yield the use of the quotas of volume types by all cells together, where the Recycle Bin keeps their volumes."""
+    if not plan.get("recycle_bin_days", {}).get(VOLUME):
+        return
+    cells, claimed = {cell["id"]: cell for cell in plan["cells"]}, Counter[Quota]()
+    for system in plan["file_systems"]:
+        # A file server is there once for all cells of its file system.
+        is_served = bool(MODELS[system["storage"]["type"]].server_type(system["storage"]))
+        for number, cell in enumerate(system["cells"]):
+            claimed += _volumes_of(cells[cell], is_served_already=is_served and number > 0)
+    for quota, amount in claimed.items():
+        yield Need(quota, amount, "exclude the stack from the rules of the Recycle Bin: docs/company.md")
+
+
+def _volumes_of(cell: PlanCell, *, is_served_already: bool = False) -> Counter[Quota]:
     """Return TiB and IOPS of all volumes that exist while a cell is measured: root and data, the file server's too."""
     count, storage = cell["fleet"]["count"], cell["storage"]
     root: Part = {"volumeType": "gp3", "sizeGiB": cell["root_volume_gib"]}
     volumes = [(count, root)]
     if "work_volume" in cell:
         volumes.append((count, {**cell["work_volume"]}))
-    volumes += [(number, dict(volume)) for number, volume in MODELS[storage["type"]].volumes_of(storage, count)]
+    if not is_served_already:
+        volumes += [(number, dict(volume)) for number, volume in MODELS[storage["type"]].volumes_of(storage, count)]
     claimed: Counter[Quota] = Counter()
     for number, made in volumes:
         kind = made["volumeType"]

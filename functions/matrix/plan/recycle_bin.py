@@ -9,7 +9,9 @@ from matrix.terms.problems import Problem, Problems, Weight
 from matrix.terms.quantities import count_of
 
 PATH = "Recycle Bin"
-VOLUME, SNAPSHOT = "EBS_VOLUME", "EBS_SNAPSHOT"
+# Kinds of resources, as receipts name them, and their names in rules.
+VOLUME, SNAPSHOT = "volume", "ebs-snapshot"
+KINDS = {VOLUME: "EBS_VOLUME", SNAPSHOT: "EBS_SNAPSHOT"}
 CODE = "the-recycle-bin-keeps-nothing"
 HOURS_A_DAY = 24
 Tags = tuple[tuple[str, str | None], ...]
@@ -33,21 +35,18 @@ def _has(tags: Mapping[str, str], wanted: Tags) -> bool:
     return any(key in tags and value in (None, "", tags[key]) for key, value in wanted)
 
 
-def kinds_of(plan: PlanDocument) -> list[str]:
-    """Return what a run deletes that a rule may keep: volumes, and snapshots of the images that it bakes."""
-    return [VOLUME, *([SNAPSHOT] if any(image["bake"] for image in plan["images"]) else [])]
+def keeping(rules: Iterable[BinRule], tags: Mapping[str, str]) -> BinRule | None:
+    """Return the rule that keeps what has these tags; of several AWS takes the longest."""
+    return max((rule for rule in rules if rule.keeps(tags)), key=lambda rule: rule.days, default=None)
 
 
-def problems(
-    rules: Mapping[str, Iterable[BinRule]], plan: PlanDocument, tags: Mapping[str, str], own_tag: str
-) -> Problems:
+def problems(kept: Mapping[str, BinRule], plan: PlanDocument, tags: Mapping[str, str], own_tag: str) -> Problems:
     """Yield a warning for each kind that a rule keeps, and a problem if its price does not fit into the budget.
 
-    `rules` are by kind, `tags` those of everything that the run makes. Of several rules AWS takes the longest.
+    `kept` has the rule by kind, `tags` are those of everything that the run makes.
     """
-    for kind, given in rules.items():
-        longest = max((rule for rule in given if rule.keeps(tags)), key=lambda rule: rule.days, default=None)
-        if longest is None:
+    for kind, longest in kept.items():
+        if kind == SNAPSHOT and not any(image["bake"] for image in plan["images"]):
             continue
         days = count_of(longest.days, "day")
         if longest.tags:

@@ -13,6 +13,10 @@ from matrix.terms.keys import folder_on_existing
 SCHEMA = 1
 # Purpose (in place of a cell) of the instance that fills a file system's cache.
 CACHE = "cache"
+# EC2's guide has programs look again for about five minutes until the effect of a call is seen everywhere. How soon the
+# Recycle Bin shows what was deleted is not documented.
+# https://docs.aws.amazon.com/ec2/latest/devguide/eventual-consistency.html
+BIN_SHOWS_AFTER_S = 300.0
 # Name in place of a file system, for the instances from which images are made; no file system may have this name.
 BUILDERS = "_images"
 # Purpose of the instance that serves as a file system.
@@ -30,14 +34,17 @@ def receipt(
     - `unasked`: lists of AWS that could not be read, as of snapshots, each with its reason.
     - `unfinished`: resources whose creation was interrupted and that may still appear.
 
-    A receipt is complete if nothing may appear any more, each resource is proved deleted or kept on purpose (baked
-    images), and the sweep after the run could ask for everything and found nothing more.
+    A receipt is complete if nothing may appear any more, also in the account's Recycle Bin, each resource is proved
+    deleted or kept on purpose (baked images), and the sweep after the run could ask for everything and found nothing
+    more.
     """
     resources = [resource(row, plan, now) for row in sorted(rows, key=lambda row: (row["created_at"], row["id"]))]
     gone = sum(line["gone_at"] is not None for line in resources)
     kept = [line for line in resources if line["kept"]]
     binned = [line for line in resources if line.get("binned_until")]
     resources_usd = sum(line["cost_usd"] or 0.0 for line in resources)
+    binning_until = _binning_until(resources, plan)
+    is_binning = binning_until > now
     return {
         "schema": SCHEMA,
         "run": run,
@@ -45,6 +52,7 @@ def receipt(
         "is_complete": gone + len(kept) == len(resources)
         and not unfinished
         and not unasked
+        and not is_binning
         and sweep is not None
         and sweep["remaining"] == 0,
         "resources": resources,
@@ -61,9 +69,17 @@ def receipt(
         },
         "sweep": sweep,
         "unasked": list(unasked),
+        "binning_until": binning_until if is_binning else None,
         "unfinished": list(unfinished),
         "not_ours": list(not_ours),
     }
+
+
+def _binning_until(resources: Iterable[ReceiptResource], plan: PlanDocument) -> float:
+    """Return when the Recycle Bin shows all that its rules keep of what was deleted; 0 if they keep nothing more."""
+    kept = plan.get("recycle_bin_days", {})
+    missing = [line["gone_at"] for line in resources if line["kind"] in kept and not line.get("binned_until")]
+    return max((gone_at + BIN_SHOWS_AFTER_S for gone_at in missing if gone_at is not None), default=0.0)
 
 
 def not_ours(plan: PlanDocument, run: str, rows: Sequence[Mapping[str, Any]], ended: Collection[str]) -> list[NotOurs]:

@@ -98,6 +98,8 @@ def why_incomplete(receipt: ReceiptDocument) -> list[str]:
         reasons.append(f"a creation was cut short, so these may still appear: {first_of(unfinished, MAX_NAMED)}")
     if unasked := receipt.get("unasked"):
         reasons.append(f"not searched: {', '.join(unasked)}")
+    if until := receipt.get("binning_until"):
+        reasons.append(f"what was deleted may appear in the Recycle Bin until {instant(until)}")
     if sweep is None or not (reasons or receipt["is_complete"]):
         reasons.append("the sweep has not ended")
     return reasons

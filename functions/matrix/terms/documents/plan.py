@@ -205,5 +205,8 @@ class PlanDocument(TypedDict):
     """The matrix's compareWith, where it has one."""
     environment: NotRequired[str]
     """Environment of the figures: aws, local, local-vm or emulated."""
+    recycle_bin_days: NotRequired[dict[str, int | None]]
+    """Days for which the Recycle Bin keeps what the run deletes, by kind (`volume`, `ebs-snapshot`); None: its
+    rules could not be asked for."""
     agent_key: NotRequired[str]
     """Key of the agent's program in the bucket."""

@@ -80,6 +80,8 @@ class ReceiptDocument(TypedDict):
     sweep: Sweep | None
     unasked: NotRequired[list[str]]
     """Lists of AWS in which remaining resources could not be searched, each with the reason."""
+    binning_until: NotRequired[float | None]
+    """Unix time until which a deleted resource may still appear in the account's Recycle Bin, whose rules keep it."""
     unfinished: NotRequired[list[str]]
     """Resources whose creation was interrupted. They may still appear, and later sweeps look for them."""
     not_ours: NotRequired[list[NotOurs]]
