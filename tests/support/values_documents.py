@@ -33,12 +33,20 @@ def of_tables(
         "repetitions": list(range(repetitions)),
         "points": [
             {
-                "id": f"p{number}", "params": {"threads": number}, "label": f"threads {number}", "metric": "duration_s",
-                "unit": "s", "higher_is_better": False, "n": table.size, "level": 90.0, "interval": None,
+                "id": f"p{number}", "params": {"threads": number}, "label": f"threads {number}", "is_primary": True,
+                "metric": "duration_s", "unit": "s", "higher_is_better": False, "level": 90.0, "interval": None,
+                "n": table.size,
                 "p50": medians[number - 1] if medians else float(np.median(table)),
                 "median_uncertainty": uncertainty, "values": table.tolist(),
             }
             for number, table in enumerate(tables, 1)
         ],
     }  # fmt: skip
-    return {"schema": 1, "run": run, "started_at": started_at, "environment": environment, "cells": [cell]}
+    return {
+        "schema": 1,
+        "run": run,
+        "started_at": started_at,
+        "environment": environment,
+        "objective": None,
+        "cells": [cell],
+    }

@@ -61,6 +61,7 @@ class MeasuredPoint:
     is_relaunched: bool
     is_own: bool
     label: str
+    is_primary: bool
     metric: str
     unit: str
     higher_is_better: bool
@@ -136,7 +137,7 @@ def compare(
     thresholds: Mapping[str, float] | None = None,
     earlier: Sequence[ValuesDocument] = (),
 ) -> ComparedRuns:
-    """Compare two runs by the primary values of their points.
+    """Compare two runs by the main metric of their points, and by that of the objective.
 
     Where `earlier` runs before this one have measured a point, too, in five nights with the base, their scatter counts.
 
@@ -210,9 +211,13 @@ def _lost(base: ValuesDocument, run: ValuesDocument, points: Sequence[MeasuredPo
     """Return the cells of these points, which only the base has, with what the run says of each."""
     alike = grouped((_planned_key(cell), cell) for cell in run["cells"])
     keys = {cell["id"]: _planned_key(cell) for cell in base["cells"]}
+    lost = grouped((point.cell, point.label) for point in points if point.is_primary)
+    if base["objective"] == run["objective"]:
+        # A point that has lost its main metric is one point.
+        lost = grouped((point.cell, point.label) for point in points if not point.is_primary) | lost
     return [
         {"cell": cell, "points": labels, "reason": _why_lost(cell, alike.get(keys[cell], []))}
-        for cell, labels in grouped((point.cell, point.label) for point in points).items()
+        for cell, labels in lost.items()
     ]
 
 
@@ -268,6 +273,7 @@ def measured_points(values: ValuesDocument) -> Iterator[tuple[str, MeasuredPoint
                     is_relaunched=cell["is_relaunched"],
                     is_own=cell["is_own"],
                     label=point["label"],
+                    is_primary=point["is_primary"],
                     metric=point["metric"],
                     unit=point["unit"],
                     higher_is_better=point["higher_is_better"],

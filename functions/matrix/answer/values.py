@@ -1,12 +1,13 @@
 """The values of a run's points for comparisons, from its summary and results."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from types import MappingProxyType
+from typing import NamedTuple
 
 from matrix.input.storage_names import storage_label
 from matrix.statistics.fleet_values import from_columns
 from matrix.storages.models import is_shared
-from matrix.terms.documents.result import MetricResult, ResultDocument
+from matrix.terms.documents.result import MetricResult, PointResult, ResultDocument
 from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.documents.values import JudgedCell, JudgedPoint, ValuesDocument
 from matrix.terms.fingerprint import same_storage
@@ -23,25 +24,41 @@ def values_of(summary: SummaryDocument, results: Mapping[str, ResultDocument] = 
     """Return the values of a run; its cells' `results` supply samples that the summary's own points lack."""
     decision = summary.get("decision")
     objective = decision["objective"] if decision else None
-    wanted = {str(objective["metric"]): float(decision["percentile"])} if decision and objective else {}
+    wanted = Wanted(str(objective["metric"]), float(decision["percentile"])) if decision and objective else None
     cells = [_cell(cell, results.get(cell["id"], cell), wanted) for cell in summary.get("cells", [])]
     return {
         "schema": SCHEMA,
         "run": summary["run"],
         "started_at": summary.get("started_at"),
         "environment": summary["environment"],
+        "objective": wanted.metric if wanted else None,
         "cells": cells,
     }
 
 
-def _cell(cell: ResultDocument, result: ResultDocument, wanted: Mapping[str, float]) -> JudgedCell:
-    """Return a cell; `wanted` has the share of samples, in percent, that the objective asks of its metric."""
+class Wanted(NamedTuple):
+    """The metric of the matrix's objective, and the share of samples that must reach its limit, in percent."""
+
+    metric: str
+    percent: float
+
+
+def _judged(point: PointResult, wanted: Wanted | None) -> Iterator[tuple[str, MetricResult]]:
+    """Yield the metrics that a point is judged by: its main one, and that of the objective if it is another."""
+    primary = primary_metric(point)
+    if primary:
+        yield primary
+    if primary and wanted and wanted.metric != primary[0] and (figures := point["metrics"].get(wanted.metric)):
+        yield wanted.metric, figures
+
+
+def _cell(cell: ResultDocument, result: ResultDocument, wanted: Wanted | None) -> JudgedCell:
     shared, is_measured = is_shared(cell["storage"]), cell["state"] == "measured"
     measured = (cell["points"] or []) if is_measured else []
     samples = {point["id"]: point.get("samples") for point in result["points"] or []}
-    judged = [(point, *primary) for point in measured if (primary := primary_metric(point))]
+    judged = [(point, *judged) for point in measured for judged in _judged(point, wanted)]
     tables = {
-        point["id"]: from_columns(columns, metric, is_shared=shared)
+        (point["id"], metric): from_columns(columns, metric, is_shared=shared)
         for point, metric, _ in judged
         if (columns := samples.get(point["id"]))
     }
@@ -53,23 +70,28 @@ def _cell(cell: ResultDocument, result: ResultDocument, wanted: Mapping[str, flo
         for instance, launch in zip(table.instances, table.launch_numbers, strict=False)
     }
     labels = point_labels(measured)
-    points: list[JudgedPoint] = [
-        {
-            "id": point["id"],
-            "params": point["params"],
-            "label": labels[point["id"]],
-            "metric": metric,
-            "unit": figures["unit"],
-            "higher_is_better": figures["higher_is_better"],
-            "p50": figures.get("p50"),
-            "n": figures.get("n"),
-            "level": _level(wanted.get(metric, TAIL), figures),
-            "interval": (figures.get("intervals") or {}).get("p50"),
-            "median_uncertainty": figures.get("median_uncertainty"),
-            "values": tables[point["id"]].rows(instances, repetitions) if point["id"] in tables else None,
-        }
-        for point, metric, figures in judged
-    ]
+    points: list[JudgedPoint] = []
+    for point, metric, figures in judged:
+        is_primary = not points or points[-1]["id"] != point["id"]
+        table = tables.get((point["id"], metric))
+        percent = wanted.percent if wanted and wanted.metric == metric else TAIL
+        points.append(
+            {
+                "id": point["id"],
+                "params": point["params"],
+                "label": labels[point["id"]] if is_primary else f"{labels[point['id']]}: {metric}",
+                "is_primary": is_primary,
+                "metric": metric,
+                "unit": figures["unit"],
+                "higher_is_better": figures["higher_is_better"],
+                "p50": figures.get("p50"),
+                "n": figures.get("n"),
+                "level": 100 - percent if figures["higher_is_better"] else percent,
+                "interval": (figures.get("intervals") or {}).get("p50"),
+                "median_uncertainty": figures.get("median_uncertainty"),
+                "values": table.rows(instances, repetitions) if table else None,
+            }
+        )
     return {
         "id": cell["id"],
         "state": cell["state"],
@@ -87,7 +109,3 @@ def _cell(cell: ResultDocument, result: ResultDocument, wanted: Mapping[str, flo
         "repetitions": repetitions,
         "points": points,
     }
-
-
-def _level(percent: float, metric: MetricResult) -> float:
-    return 100 - percent if metric["higher_is_better"] else percent

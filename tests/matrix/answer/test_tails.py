@@ -64,6 +64,34 @@ def test_a_percentile_of_the_objective_needs_only_its_own_instances():
     assert judged(base, new=new) == ("p75", "slower", 1)
 
 
+LATENCY = {"metric": "create_lat_p99_us", "percentile": 75, "atMost": 1}
+
+
+def of_metrics(name, objective, *points, instances=20):
+    """The values of a run whose points have measured these metrics, the first of each as its main one: medians."""
+
+    def of_point(number, medians):
+        steps = [(f"i-{row}", 1 + column) for row in range(instances) for column in range(3)]
+        columns = {
+            metric: list(median * np.exp(0.02 * RNG.normal(size=len(steps)))) for metric, median in medians.items()
+        }
+        figures = {
+            metric: {"unit": "", "higher_is_better": metric == "files_per_s", "p50": float(np.median(column)),
+                     "n": len(steps), "primary": metric == next(iter(medians))}
+            for metric, column in columns.items()
+        }  # fmt: skip
+        samples = {"instance": [i for i, _ in steps], "repetition": [r for _, r in steps], "metrics": columns}
+        return {"id": f"p{number}", "params": {"threads": number}, "metrics": figures, "samples": samples}
+
+    cell = {
+        "id": "efs.touch", "state": "measured", "storage": {"type": "efs"}, "workload": {"type": "touch"},
+        "fleet": {"instanceType": "m6i.large", "count": instances},
+        "points": [of_point(number, medians) for number, medians in enumerate(points, 1)],
+    }  # fmt: skip
+    decision = {"objective": objective, "percentile": (objective or {}).get("percentile", 90.0)}
+    return values_of({"run": name, "environment": "aws", "decision": decision, "cells": [cell]})
+
+
 @pytest.mark.parametrize(
     ("objective", "levels"),
     [
@@ -73,15 +101,39 @@ def test_a_percentile_of_the_objective_needs_only_its_own_instances():
     ],
 )
 def test_the_percentile_is_that_of_the_objective_of_the_metric(objective, levels):
-    def cell(metric):
-        figures = {"unit": "", "higher_is_better": metric == "files_per_s", "p50": 1.0, "n": 1, "primary": True}
-        return {
-            "id": metric, "state": "measured", "storage": {"type": "efs"}, "workload": {"type": "touch"},
-            "fleet": {"instanceType": "m6i.large", "count": 1},
-            "points": [{"id": "p01", "params": {}, "metrics": {metric: figures}}],
-        }  # fmt: skip
+    [cell] = of_metrics("r", objective, {"duration_s": 1.0}, {"files_per_s": 1.0})["cells"]
 
-    decision = {"objective": objective, "percentile": (objective or {}).get("percentile", 90.0)}
-    summary = {"run": "r", "environment": "aws", "decision": decision, "cells": [cell(metric) for metric in levels]}
+    assert {each["metric"]: each["level"] for each in cell["points"]} == levels
 
-    assert {each["id"]: each["points"][0]["level"] for each in values_of(summary)["cells"]} == levels
+
+def test_a_regression_of_the_objectives_metric_is_found_beside_a_main_metric_that_did_not_change():
+    quick = {"files_per_s": 500.0, "create_lat_p99_us": 900.0, "create_lat_p50_us": 100.0}
+    slow = {**quick, "create_lat_p99_us": 1_400.0}
+
+    def found(objective, run):
+        base = of_metrics("base", objective, quick, {"files_per_s": 300.0})
+        return compare(base, of_metrics("run", objective, run, {"files_per_s": 300.0}), threshold=0.05)
+
+    of_objective = found(LATENCY, slow)
+    worst, *others = of_objective["compared"]
+    assert (worst["metric"], worst["verdict"], worst["is_regression"]) == ("create_lat_p99_us", "slower", True)
+    assert [(each["metric"], each["verdict"]) for each in others] == [("files_per_s", "no difference shown")] * 2
+    assert len({each["point"] for each in of_objective["compared"]}) == 3
+    assert [found(objective, run)["regressions"] for objective, run in ((None, slow), (LATENCY, quick))] == [0, 0]
+
+
+@pytest.mark.parametrize(
+    ("objective", "run", "lost"),
+    [
+        # Another objective asks for another metric, and nothing is lost.
+        (None, {"files_per_s": 500.0, "create_lat_p99_us": 900.0}, []),
+        (LATENCY, {"files_per_s": 500.0}, ["threads 1: create_lat_p99_us"]),
+        (LATENCY, {"create_lat_p50_us": 1.0}, ["threads 1"]),
+    ],
+)
+def test_a_point_without_the_objectives_metric_is_lost_if_the_run_has_the_same_objective(objective, run, lost):
+    base = of_metrics("base", LATENCY, {"files_per_s": 500.0, "create_lat_p99_us": 900.0})
+
+    found = compare(base, of_metrics("run", objective, run), threshold=0.05)
+
+    assert [point for each in found["lost"] for point in each["points"]] == lost

@@ -1,4 +1,4 @@
-"""summary.values.json: the primary metric's values of a run's points, for comparisons."""
+"""summary.values.json: the values of a run's points that comparisons judge."""
 
 from typing_extensions import TypedDict
 
@@ -7,12 +7,14 @@ from matrix.terms.documents.result import Interval, MedianUncertainty
 
 
 class JudgedPoint(TypedDict):
-    """One point of a cell, and the metric that it is judged by."""
+    """One point of a cell, and a metric that it is judged by: its main one, or that of the objective."""
 
     id: str
     params: Params
     label: str
-    """Its difference from the other points of its cell."""
+    """Its difference from the other points of its cell; with the metric, if that is not its main one."""
+    is_primary: bool
+    """Whether the metric is the point's main one."""
     metric: str
     unit: str
     higher_is_better: bool
@@ -64,6 +66,8 @@ class ValuesDocument(TypedDict):
     started_at: float | None
     """Epoch seconds; None of published figures."""
     environment: str
+    objective: str | None
+    """The metric of the matrix's objective."""
     cells: list[JudgedCell]
 
 
