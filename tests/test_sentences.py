@@ -360,7 +360,7 @@ def _short(candidate: Example) -> str:
 
 POINT = {
     "storage": "EBS", "fleet": "1 × m6i.large", "workload": "build", "point": "jobs 4", "metric": "duration_s",
-    "percentile": "p50", "verdict": "slower", "change": 0.5, "ratio": 1.5, "low": 1.4, "high": 1.6,
+    "percentile": "p50", "is_trend": False, "verdict": "slower", "change": 0.5, "ratio": 1.5, "low": 1.4, "high": 1.6,
 }  # fmt: skip
 COMPARED = {
     "base": "r1", "asked": "baseline:main", "points": 3, "slower": 0, "faster": 0, "unjudged": 0, "changes": [],
@@ -375,7 +375,7 @@ COMPARISONS: dict[str, Example] = {
     },
     "faster": {"faster": 1, "runs": 9, "changes": [POINT | {"verdict": "faster", "change": -0.5, "ratio": 0.5}]},
     "no-difference": {"unjudged": 1, "lost": LOST_CELLS},
-    "both": {"slower": 1, "faster": 1, "unjudged": 1},
+    "both": {"slower": 1, "faster": 1, "unjudged": 1, "changes": [POINT | {"is_trend": True}]},
     "cannot-tell": {"reason": "only 1 repetition"},
     "not-compared": {"base": None, "reason": "no such run"},
 }

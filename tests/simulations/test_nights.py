@@ -1,16 +1,18 @@
 """The gate of CI in series of nights with known truths: how often a run that changed nothing fails, and one that did.
 
 Nights differ by 3 %, beside the noise within a night: of all points alike, or of each by itself. A run fails if `matrix
-compare` ends with 1. The figures are in docs/method.md, "Single runs compared". Each claim is tried on a broken
+compare` ends with 1. The figures are in docs/method.md, "Nights". Each claim is tried on a broken
 product, too, which it must refuse.
 """
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from simulations.fleets import at_least, at_most
 from support.values_documents import of_tables
 
-from matrix.answer import comparing
+from matrix.answer import comparing, values
 from matrix.statistics import series
 
 pytestmark = pytest.mark.slow
@@ -141,6 +143,44 @@ def test_a_change_that_stays_fails_until_somebody_accepts_it_as_the_baseline():
     assert at_most(accepted, 0.05)
 
 
+def drifts(change, nights, *, count=60):
+    """Whether a run fails that is compared with the night before: `change` says how long each night takes, in order."""
+    world, outcomes = World(1), []
+    for _ in range(count):
+        *past, run = [world.night(night, change(night)) for night in range(nights)]
+        outcomes.append(bool(comparing.compare(past[-1], run, threshold=0.05, earlier=past)["regressions"]))
+    return outcomes
+
+
+def without_trend(monkeypatch):
+    """A gate that holds a run against the last five nights only."""
+    monkeypatch.setattr(comparing, "_trend", lambda cell, *_: replace(cell, difference=None))
+
+
+def without_step(monkeypatch):
+    """A gate to which a change of one night is a drift for weeks."""
+    monkeypatch.setattr(series, "_is_step", lambda *_: False)
+
+
+@pytest.mark.parametrize(("by_night", "nights"), [(1.01, 21), (1.02, 15)])
+def test_a_drift_that_no_night_shows_fails_though_each_is_compared_with_the_night_before(by_night, nights, monkeypatch):
+    def drift(night):
+        return by_night**night
+
+    assert at_least(drifts(drift, nights), 0.9)
+    without_trend(monkeypatch)
+    assert at_most(drifts(drift, nights, count=20), 0.05)
+
+
+def test_a_change_of_one_night_is_not_a_drift_of_all_that_follow(monkeypatch):
+    def step(night):
+        return 1.2 if night >= 11 else 1.0
+
+    assert at_most(drifts(step, 21), 0.05)
+    without_step(monkeypatch)
+    assert not at_most(drifts(step, 21, count=20), 0.05)
+
+
 def of_tail(instances, slow, nights, *, count=60):
     """Whether a run fails of which so many instances are four times as slow, and whether it cannot be judged."""
     world, outcomes = World(1, instances=instances), []
@@ -155,7 +195,7 @@ def of_tail(instances, slow, nights, *, count=60):
 
 def without_tail(monkeypatch):
     """A gate of medians only."""
-    monkeypatch.setattr(comparing, "_worse", lambda cell, _tail: cell)
+    monkeypatch.setattr(comparing, "_worse", lambda cell, *_: cell)
 
 
 @pytest.mark.parametrize(("instances", "slow", "nights"), [(20, 3, 5), (40, 6, 1), (40, 6, 5)])
@@ -187,3 +227,79 @@ def test_a_gate_that_takes_one_slow_host_for_a_change_is_seen(monkeypatch):
     monkeypatch.setattr(comparing, "_slow_instances", lambda _: (3, 10))
 
     assert not at_most(fails(World(1, instances=10, hosts=0.02), 8, looks=3), 0.05)
+
+
+def of_two_storages(run, rng, of_efs):
+    """The values of a run on EBS and EFS, of 20 instances each; `of_efs` changes the cell of EFS, or leaves it out."""
+
+    def cell(storage):
+        seconds = 100 * np.exp(0.02 * rng.normal(size=(20, 1)) + 0.01 * rng.normal(size=(20, 3)))
+        steps = [(f"i-{row}", 1 + column) for row in range(20) for column in range(3)]
+        samples = {
+            "instance": [instance for instance, _ in steps], "repetition": [repetition for _, repetition in steps],
+            "metrics": {"duration_s": seconds.ravel().tolist()},
+        }  # fmt: skip
+        return {
+            "id": f"{storage}.build", "state": "measured", "error": None, "storage": {"type": storage},
+            "workload": {"type": "build"}, "fleet": {"instanceType": "m6i.large", "count": 20}, "points": [
+                {"id": "p01", "params": {}, "samples": samples, "metrics": {"duration_s": {
+                    "unit": "s", "higher_is_better": False, "primary": True, "p50": float(np.median(seconds)), "n": 60,
+                }}},
+            ],
+        }  # fmt: skip
+
+    cells = [cell("ebs"), *of_efs(cell("efs"))]
+    return values.values_of({"run": run, "environment": "aws", "started_at": None, "cells": cells})
+
+
+def survivors(cell):
+    """The twelve instances that were left, 10 % quicker than before."""
+    [point] = cell["points"]
+    samples = point["samples"]
+    kept = {name: samples[name][:36] for name in ("instance", "repetition")}
+    quick = [0.9 * seconds for seconds in samples["metrics"]["duration_s"][:36]]
+    figures = point["metrics"]["duration_s"] | {"p50": float(np.median(quick)), "n": 36}
+    few = point | {"samples": {**kept, "metrics": {"duration_s": quick}}, "metrics": {"duration_s": figures}}
+    return cell | {"points": [few]}
+
+
+ERROR = {"name": "InstancesLost", "message": "8 of 20"}
+WHOLE, QUORUM = ({"launch": number, "state": "measured", "launched": ran} for number, ran in ((1, 20), (2, 12)))
+
+
+def survivors_as_the_result(monkeypatch):
+    of_cell = values._cell
+    monkeypatch.setattr(values, "_cell", lambda cell, *others: of_cell({**cell, "state": "measured"}, *others))
+
+
+def a_quorum_as_the_fleet(monkeypatch):
+    monkeypatch.setattr(values, "fleet_that_ran", lambda cell: cell["fleet"])
+
+
+def nothing_lost(monkeypatch):
+    monkeypatch.setattr(comparing, "_lost", lambda *_: [])
+
+
+@pytest.mark.parametrize(
+    ("of_efs", "broken"),
+    [
+        (lambda cell: [survivors(cell) | {"state": "failed", "error": ERROR}], survivors_as_the_result),
+        (lambda cell: [survivors(cell) | {"instances": {"expected": 20, "launched": 12}}], a_quorum_as_the_fleet),
+        (lambda cell: [survivors(cell) | {"launches": [WHOLE, QUORUM]}], a_quorum_as_the_fleet),
+        (lambda cell: [cell | {"state": "skipped", "error": ERROR, "points": []}], nothing_lost),
+        (lambda cell: [cell | {"points": []}], nothing_lost),
+        (lambda _: [], nothing_lost),
+    ],
+)
+def test_a_run_that_has_not_measured_a_whole_cell_fails_whatever_the_rest_of_it_says(of_efs, broken, monkeypatch):
+    rng = np.random.default_rng(5)
+
+    def failing():
+        for _ in range(20):
+            base, run = of_two_storages("base", rng, lambda cell: [cell]), of_two_storages("run", rng, of_efs)
+            found = comparing.compare(base, run, threshold=0.05)
+            yield bool(found["regressions"] or found["lost"])
+
+    assert all(failing())
+    broken(monkeypatch)
+    assert not any(failing())

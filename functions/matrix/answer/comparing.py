@@ -10,7 +10,7 @@ import numpy as np
 
 from matrix.answer import nights
 from matrix.input.storage_names import brief_names
-from matrix.statistics.differing import POWER, Difference, beside_runs, difference, holm
+from matrix.statistics.differing import POWER, TREND, Difference, beside_runs, difference, holm, over_runs
 from matrix.statistics.fleet_values import FleetValues
 from matrix.statistics.resampling import lacks_replication
 from matrix.statistics.sample_size import needed
@@ -120,6 +120,7 @@ class Compared:
             "p_holm": self.p_holm,
             "units": list(between.units) if between else None,
             "runs": self.runs,
+            "is_trend": bool(between and between.test == TREND),
             "is_replicated": between.is_replicated if between else None,
             "detectable_ratio": self.detectable_ratio,
             "verdict": self.verdict,
@@ -151,7 +152,7 @@ def compare(
     before, after, *past = _by_key(*(list(measured_points(each)) for each in (base, run, *in_time)))
     own = thresholds or {}
     until_base = 1 + next((place for place, each in enumerate(in_time) if each is base), -1)
-    matched, tails = [], []
+    matched, tails, trends = [], [], []
     for key in (key for key in before if key in after):
         then, since = (
             [points[key] for points in some if key in points] for some in (past[:until_base], past[until_base:])
@@ -159,9 +160,10 @@ def compare(
         cell = _beside(_compared(before[key], after[key]), then, since)
         matched.append(cell)
         tails.append(_tail(cell, then, since, own.get(cell.run.metric, threshold)))
+        trends.append(_trend(cell, then, since))
     compared = [
-        _worse(*(_judged(each, own.get(each.run.metric, threshold)) for each in both))
-        for both in zip(_corrected(matched), _corrected(tails), strict=True)
+        _worse(*(_judged(each, own.get(each.run.metric, threshold)) for each in ways))
+        for ways in zip(_corrected(matched), _corrected(tails), _corrected(trends), strict=True)
     ]
     compared.sort(key=lambda cell: VERDICTS.index(cell.verdict))
     document: ComparedRuns = {
@@ -306,14 +308,27 @@ def _compared(base: MeasuredPoint, run: MeasuredPoint) -> Compared:
 
 def _beside(cell: Compared, then: Sequence[MeasuredPoint], since: Sequence[MeasuredPoint]) -> Compared:
     """Hold a point against its earlier runs, if there are enough: those up to the base, and those since, in time."""
-    until, after = (
-        [figure for each in some if each.is_own and (figure := each.figure(cell.level))] for some in (then[:-1], since)
-    )
+    until, after = _figures(then[:-1], cell.level), _figures(since, cell.level)
     base, run = (side.figure(cell.level) for side in (cell.base, cell.run))
     if not base or not run or cell.difference is None or len(until) + 1 + len(after) < MIN_BEFORE:
         return cell
     between = beside_runs(cell.difference, [*until, base, *after], len(until), run)
     return replace(cell, ratio=between.ratio, difference=between, runs=len(until) + 1 + len(after))
+
+
+def _figures(points: Sequence[MeasuredPoint], level: float) -> list[float]:
+    return [figure for each in points if each.is_own and (figure := each.figure(level))]
+
+
+def _trend(cell: Compared, then: Sequence[MeasuredPoint], since: Sequence[MeasuredPoint]) -> Compared:
+    """Return the trend of a point since its base, or of all its runs if the base is the newest of them."""
+    base, run, between = cell.base.p50, cell.run.p50, cell.difference
+    after = _figures(since, MEDIAN)
+    before = [base, *after] if after else [*_figures(then[:-1], MEDIAN), base]
+    if not base or not run or between is None or not cell.runs or len(before) < MIN_BEFORE:
+        return replace(cell, difference=None)
+    between = over_runs(between, [figure for figure in (*before, run) if figure])
+    return replace(cell, ratio=between.ratio, difference=between, runs=len(before))
 
 
 def _tail(cell: Compared, then: Sequence[MeasuredPoint], since: Sequence[MeasuredPoint], threshold: float) -> Compared:
@@ -339,8 +354,13 @@ def _tail(cell: Compared, then: Sequence[MeasuredPoint], since: Sequence[Measure
     return _beside(tail, then, since) if cell.runs and _slow_instances(cell)[0] >= MIN_SLOW else tail
 
 
-def _worse(cell: Compared, tail: Compared) -> Compared:
-    """Return the slow percentile's verdict if it alone became slower, or if nobody can tell; else the median's."""
+def _worse(cell: Compared, tail: Compared, trend: Compared) -> Compared:
+    """Return the verdict of trend or slow percentile if it alone is a regression, or if nobody can tell of the latter.
+
+    Else that of the median.
+    """
+    if trend.is_regression and not cell.is_regression:
+        return replace(trend, words=f"{trend.words}, a trend; this run: {cell.words}")
     if cell.is_regression or cell.verdict == "cannot tell" or tail.difference is None:
         return cell
     if tail.is_regression:
@@ -518,8 +538,16 @@ def _changed(points: Sequence[ComparedPair]) -> Iterator[ComparedPoint]:
         verdict, ratio, interval = point["verdict"], point["ratio"], point["interval"]
         if (verdict == "slower" or verdict == "faster") and ratio is not None:  # noqa: PLR1714 - mypy reads no `in`
             yield {
-                "storage": point["storage"], "fleet": point["fleet"], "workload": point["workload"],
-                "point": point["point"], "metric": point["metric"], "percentile": point["percentile"],
-                "verdict": verdict, "change": ratio - 1, "ratio": ratio, "low": interval["low"] if interval else None,
+                "storage": point["storage"],
+                "fleet": point["fleet"],
+                "workload": point["workload"],
+                "point": point["point"],
+                "metric": point["metric"],
+                "percentile": point["percentile"],
+                "is_trend": point["is_trend"],
+                "verdict": verdict,
+                "change": ratio - 1,
+                "ratio": ratio,
+                "low": interval["low"] if interval else None,
                 "high": interval["high"] if interval else None,
-            }  # fmt: skip
+            }

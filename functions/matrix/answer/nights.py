@@ -29,7 +29,7 @@ def chosen(begun: Iterable[tuple[float, str]], *, base_at: float | None, run_at:
         if at < run_at and is_apart:
             nights.append((at, name))
     level = [night for night in nights if night[0] > base_at][: MIN_BEFORE - 1]
-    newest = [night for night in nights if night not in level][-(MOST - MIN_BEFORE) :]
+    newest = [night for night in nights if night not in level][-(MOST - 1 - len(level)) :]
     return [name for _, name in sorted([*level, *newest])]
 
 

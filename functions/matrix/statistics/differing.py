@@ -11,7 +11,8 @@
   complete block design, and the effect of its hour on all of them cancels in their ratio. The mean of k such ratios has
   k - 1 degrees of freedom (Montgomery 2017, Design and Analysis of Experiments, 2.5 and 4.1).
 - A run beside five or more earlier ones: the ratio to what they let expect, by their scatter (`series`), which holds
-  all that instances, repetitions and another night change. It needs no replication within a run.
+  all that instances, repetitions and another night change. It needs no replication within a run. Beside that, the
+  trend of all of them, which no single night shows.
 - All other cells were not replicated (`resampling.lacks_replication`): no p value, no interval.
 - Effect: P(run < base) + P(equal) / 2; Cliff's delta (1993, Psychological Bulletin 114, 494-509) is twice that less 1.
 - Many cells: Holm (1979, Scand. J. Statist. 6, 65-70) bounds the chance of a single false alarm, Benjamini & Hochberg
@@ -28,7 +29,7 @@ from matrix.statistics.autocorrelation import assumed
 from matrix.statistics.fleet_values import FleetValues, Floats
 from matrix.statistics.intervals import Interval, method_of
 from matrix.statistics.resampling import MIN_UNITS, lacks_replication, uncertainties
-from matrix.statistics.series import expected
+from matrix.statistics.series import expected, trend
 from matrix.statistics.spread import complete_rows
 from matrix.statistics.uncertainty import LAUNCHES, Uncertainty, of_difference, of_mean, of_successive
 from matrix.terms.findings.replication import MIN_LAUNCHES
@@ -38,6 +39,7 @@ POWER = 0.8
 CROSSED_MEANS = "crossed means, Student's t"
 PAIRED_LAUNCHES = "launches in pairs, Student's t"
 BESIDE_RUNS = "earlier runs, Student's t"
+TREND = "trend of all runs, Student's t"
 ALL_EQUAL = "all values are equal"
 NOT_TESTED = "not tested"
 
@@ -163,15 +165,24 @@ def beside_runs(between: Difference, before: Sequence[float], base: int, figure:
     usual, uncertainty = expected(before, base)
     if between.uncertainty is not None and between.uncertainty.half_width() > uncertainty.half_width():
         uncertainty = between.uncertainty
-    ratio, half = figure / usual, min(uncertainty.half_width(), MAX_HALF_WIDTH)
+    return _of_runs(between, len(before), figure / usual, uncertainty, BESIDE_RUNS)
+
+
+def over_runs(between: Difference, figures: Sequence[float]) -> Difference:
+    """Return the difference of the last of these figures of runs from the first, by their trend."""
+    return _of_runs(between, len(figures) - 1, *trend(figures), TREND)
+
+
+def _of_runs(between: Difference, before: int, ratio: float, uncertainty: Uncertainty, test: str) -> Difference:
+    half = min(uncertainty.half_width(), MAX_HALF_WIDTH)
     return replace(
         between,
         ratio=ratio,
-        interval=Interval(ratio / math.exp(half), ratio * math.exp(half), BESIDE_RUNS),
+        interval=Interval(ratio / math.exp(half), ratio * math.exp(half), test),
         uncertainty=uncertainty,
         p_value=uncertainty.p_value(math.log(ratio)),
-        test=BESIDE_RUNS,
-        units=(len(before), 1),
+        test=test,
+        units=(before, 1),
     )
 
 

@@ -8,7 +8,8 @@ no test of two runs can.
   scatter s is of the runs without the odd ones: a run beyond the 99 % prediction interval of those before it is left
   out, and then one that is beyond that of all others (Grubbs 1969, Technometrics 11, 1-21; corrected for their number).
   Without that, one odd night hides changes for weeks, and a change that stays would soon hide itself.
-- A trend: the t test of the slope of a straight line.
+- A trend: the t test of the slope of a straight line. It is none if a single step fits the figures better: a change of
+  one night, told then, is no drift weeks later.
 """
 
 import math
@@ -18,6 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from matrix.statistics.fleet_values import Floats
 from matrix.statistics.uncertainty import Uncertainty
 
 RUNS = "runs"
@@ -31,10 +33,15 @@ ODD = 0.01
 
 
 class Shift(NamedTuple):
-    """A ratio, and the chance of one at least so far from 1 if nothing changes."""
+    """A ratio, and the uncertainty of its logarithm."""
 
     ratio: float
-    p_value: float
+    uncertainty: Uncertainty
+
+    @property
+    def p_value(self) -> float:
+        """The chance of a ratio at least so far from 1 if nothing changes."""
+        return self.uncertainty.p_value(math.log(self.ratio))
 
 
 class Expected(NamedTuple):
@@ -60,7 +67,7 @@ def expected(before: Sequence[float], base: int | None = None) -> Expected:
 def new_value(before: Sequence[float], value: float) -> Shift:
     """Return a positive value's ratio to what the values before it let expect."""
     figure, uncertainty = expected(before)
-    return Shift(value / figure, uncertainty.p_value(math.log(value / figure)))
+    return Shift(value / figure, uncertainty)
 
 
 def _level(logs: Sequence[float], base: int) -> Sequence[float]:
@@ -102,13 +109,25 @@ def _scatter(values: Sequence[float]) -> float:
 
 
 def trend(values: Sequence[float]) -> Shift:
-    """Return the ratio of the last to the first of positive values by a straight line through their logarithms."""
+    """Return the ratio of the last to the first of positive values by a straight line through their logarithms.
+
+    It is 1 if a step fits better.
+    """
     logs, places = np.log(values), np.arange(len(values)) - (len(values) - 1) / 2
-    slope = float(places @ logs / (places @ places))
-    residual = logs - logs.mean() - slope * places
-    scatter = max(math.sqrt(float(residual @ residual) / (len(values) - 2)), MIN_SCATTER)
-    t = slope * math.sqrt(float(places @ places)) / scatter
-    return Shift(math.exp(slope * (len(values) - 1)), _two_sided(t, len(values) - 2))
+    across = float(places @ places)
+    slope = float(places @ logs / across)
+    length, off = len(values) - 1, float(np.square(logs - logs.mean() - slope * places).sum())
+    scatter = max(math.sqrt(off / (len(values) - 2)), MIN_SCATTER)
+    variance = (scatter * length) ** 2 / across
+    ratio = 1.0 if _is_step(logs, off) else math.exp(slope * length)
+    return Shift(ratio, Uncertainty(variance, len(values) - 2, RUNS))
+
+
+def _is_step(logs: Floats, off_line: float) -> bool:
+    """Whether a single step is nearer to the values than a line, of which `off_line` is the sum of the squares."""
+    centred, before = logs - logs.mean(), np.arange(1, len(logs))
+    explained = np.cumsum(centred)[:-1] ** 2 * len(logs) / (before * (len(logs) - before))
+    return float(centred @ centred - explained.max()) < off_line
 
 
 def _two_sided(t: float, degrees: int) -> float:

@@ -17,8 +17,8 @@ COLUMNS = (
 # A change that differs by more from that of the medians beside it is explained.
 MAX_APART = 0.005
 OF_MEANS = (
-    "Change: as its test, of geometric means (3 to 5 instances), over launches or from the median of five earlier "
-    "runs; that of the two figures may differ."
+    "Change: as its test, of geometric means (3 to 5 instances), over launches, from the median of five earlier runs, "
+    "or of all runs by their trend; that of the two figures may differ."
 )
 
 

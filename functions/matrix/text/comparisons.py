@@ -82,9 +82,8 @@ def describe_point(point: ComparedPoint) -> str:
     interval = ", no interval" if point["low"] is None else f", 95 % {point['low']:.3f} – {point['high']:.3f}"
     where = f"{point['storage']}, {point['fleet']}, {point['workload']}: {point['point']}"
     metric = point["metric"] if point["percentile"] == "p50" else f"{point['percentile'].upper()} of {point['metric']}"
-    return (
-        f"{where}: {metric} {100 * point['change']:+.1f} %, {point['verdict']} (ratio {point['ratio']:.3f}{interval})"
-    )
+    verdict = f"{point['verdict']}{', a trend of all runs' if point['is_trend'] else ''}"
+    return f"{where}: {metric} {100 * point['change']:+.1f} %, {verdict} (ratio {point['ratio']:.3f}{interval})"
 
 
 def _base(comparison: ComparisonDocument) -> str:

@@ -5,9 +5,10 @@ from functools import cache
 
 import numpy as np
 import pytest
-from simulations.fleets import at_most
+from simulations.fleets import at_least, at_most
 from support.runs_for_reports import build_run
 
+from matrix.answer import history as history_module
 from matrix.answer.history import KeptRun, Measured, Track, history, name_shifts, what_changed
 
 DAY_S = 86_400.0
@@ -100,12 +101,15 @@ def test_what_was_measured_too_little_is_not_called_unchanged(nights):
     assert [track.undecided for track in history(nights)] == [0, 0]
 
 
-def nights_named(rng, *, cells, before, change=1.0, worlds=200):
-    """In which worlds the last night is named, and in which the first cell of it is: nights differ by 3 %."""
+def named(rng, *, cells, before, change=1.0, drift=0.0, worlds=120):
+    """What of the last run is named in each world where nights differ by 3 %: (cell, whether it is a trend).
+
+    The last night of the first cell takes `change` times as long; each of its nights longer by `drift`.
+    """
     runs = [KeptRun({"run": f"n{night}"}, {}) for night in range(before + 1)]
-    any_cell, first_cell = [], []
     for _ in range(worlds):
         seconds = 100 * np.exp(rng.normal(0, 0.03, (cells, before + 1)))
+        seconds[0] *= np.exp(drift * np.arange(before + 1))
         seconds[0, -1] *= change
         tracks = [
             Track("EFS", "build", "1", "", "duration_s", "s", "aws", False,
@@ -113,15 +117,24 @@ def nights_named(rng, *, cells, before, change=1.0, worlds=200):
             for row in seconds
         ]  # fmt: skip
         name_shifts(runs, tracks)
-        named = [any(each.run == before and not each.is_trend for each in track.changes) for track in tracks]
-        any_cell.append(any(named))
-        first_cell.append(named[0])
-    return any_cell, first_cell
+        yield {(cell, each.is_trend) for cell, track in enumerate(tracks) for each in track.changes
+               if each.run == before}  # fmt: skip
 
 
-def test_the_newest_night_is_corrected_for_its_own_cells_and_not_for_all_past_nights():
+def test_the_newest_night_is_corrected_for_its_own_cells_and_not_for_all_past_nights(monkeypatch):
     rng = np.random.default_rng(10)
 
     for cells in (1, 20):
-        assert at_most(nights_named(rng, cells=cells, before=15)[0], 0.05)
-        assert sum(nights_named(rng, cells=cells, before=15, change=1.2)[1]) >= 0.9 * 200
+        assert at_most([bool(found) for found in named(rng, cells=cells, before=15)], 0.05)
+        assert at_least([(0, False) in found for found in named(rng, cells=cells, before=15, change=1.2)], 0.88)
+
+    monkeypatch.setattr(history_module, "grouped", lambda pairs: {"all looks": [pair for _, pair in pairs]})
+    in_one_family = [(0, False) in found for found in named(rng, cells=20, before=15, change=1.2, worlds=40)]
+    assert not at_least(in_one_family, 0.88)
+
+
+def test_a_drift_of_1_percent_a_night_is_named_within_20_nights_though_no_night_shows_it():
+    found = list(named(np.random.default_rng(11), cells=8, before=19, drift=0.01, worlds=100))
+
+    assert at_least([(0, True) in each for each in found], 0.9)
+    assert at_most([bool({cell for cell, _ in each} - {0}) for each in found], 0.05)

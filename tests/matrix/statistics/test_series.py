@@ -35,15 +35,17 @@ def test_fourteen_nights_raise_a_false_alarm_in_5_percent_and_a_drift_is_found(s
 
 def test_a_new_value_and_a_trend_have_the_p_values_of_their_t_tests():
     before, value = [100.0, 104.0, 98.0, 103.0, 99.0], 120.0
-    line = stats.linregress(range(6), np.log([*before, value]))
+    rising = [100.0, 103.0, 103.0, 107.0, 112.0, 113.0]
+    line = stats.linregress(range(6), np.log(rising))
     of_median = np.median(np.random.default_rng(1).normal(size=(40_000, 5)), axis=1).var()
 
-    ratio, p_value = new_value(before, value)
-    over, p_trend = trend([*before, value])
+    new, drift = new_value(before, value), trend(rising)
 
     t = np.log(value / 100) / (np.log(before).std(ddof=1) * np.sqrt(1 + of_median))
-    assert (ratio, p_value) == pytest.approx((value / 100, 2 * stats.t.sf(t, 4)), rel=0.05)
-    assert (over, p_trend) == pytest.approx((np.exp(5 * line.slope), line.pvalue))
+    assert (new.ratio, new.p_value) == pytest.approx((value / 100, 2 * stats.t.sf(t, 4)), rel=0.05)
+    assert (drift.ratio, drift.p_value) == pytest.approx((np.exp(5 * line.slope), line.pvalue))
+    # A step is told on its night, and is no trend.
+    assert (trend([100.0] * 8 + [120.0] * 5).p_value, trend([*before, value]).ratio) == (1.0, 1.0)
 
 
 def test_figures_that_are_equal_by_rounding_do_not_make_the_next_digit_a_change():

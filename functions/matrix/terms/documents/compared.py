@@ -53,6 +53,8 @@ class ComparedPoint(TypedDict):
     metric: str
     percentile: str
     """p50, or the slow percentile, such as p90, where only that became slower."""
+    is_trend: bool
+    """Whether the change grew over the earlier runs, and none of them shows it alone."""
     verdict: Literal["slower", "faster"]
     change: float
     """By how much the figure moved, as a share of the base: 0.5 is 50 % more."""
@@ -150,6 +152,8 @@ class ComparedPair(TypedDict):
     """How many independent values of base and run were tested."""
     runs: int
     """How many earlier runs counted with their scatter, the base among them; 0: none."""
+    is_trend: bool
+    """Whether the change is that of all runs in time, as no single one shows it."""
     is_replicated: bool | None
     detectable_ratio: float | None
     """The smallest change that would have been found."""
