@@ -1,11 +1,17 @@
-"""The wheel: in an empty environment the command works from any folder, and one package comes with it."""
+"""The wheel: in an empty environment the command works from any folder, and one package comes with it.
+
+What a user has set for the network and for AWS neither stops a local run nor sees any request of it.
+"""
 
 import json
 import os
 import shutil
+import socket
 import subprocess
 import sys
+import threading
 import zipfile
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
@@ -19,6 +25,14 @@ SHIPPED = (
     "template.yaml", "LICENSE", "README.md",
 )  # fmt: skip
 NAMES_IN_THE_CLONE = ("agent", "agent_client", "aws", "cli", "local", "matrix")
+# Python imports it in each process: as on a machine whose `localhost` has an IPv6 address only.
+IPV6_ONLY = """
+import socket
+resolve = socket.getaddrinfo
+def getaddrinfo(host, *rest, **more):
+    return resolve("::1" if host in ("localhost", b"localhost") else host, *rest, **more)
+socket.getaddrinfo = getaddrinfo
+"""
 
 pytestmark = pytest.mark.slow
 
@@ -78,8 +92,8 @@ def elsewhere(tmp_path):
     return tmp_path
 
 
-def run_in(environment: Path, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    own = {"PATH": os.environ["PATH"], "HOME": str(folder)}
+def run_in(environment: Path, folder: Path, *arguments: str, **settings: str) -> subprocess.CompletedProcess[str]:
+    own = {"PATH": os.environ["PATH"], "HOME": str(folder), **settings}
     command = [environment / "bin" / "matrix", *arguments]
     return subprocess.run(command, cwd=folder, env=own, capture_output=True, text=True)
 
@@ -136,7 +150,48 @@ def test_without_the_local_cloud_its_commands_say_in_a_line_what_to_install(matr
         assert len(ended.stderr.splitlines()) <= 2, ended.stderr
 
 
-def test_an_installed_command_runs_a_matrix_on_the_local_cloud(environment_with_local_cloud, elsewhere):
+@pytest.fixture
+def proxy() -> Iterator[tuple[str, list[bytes]]]:
+    """The address of a proxy that answers nobody, and the first line of each request that it was sent."""
+    listener, asked = socket.create_server(("127.0.0.1", 0)), []
+
+    def serve() -> None:
+        while True:
+            try:
+                connection, _ = listener.accept()
+            except OSError:
+                return
+            with connection:
+                asked.append(connection.recv(4096).partition(b"\r\n")[0])
+
+    threading.Thread(target=serve, daemon=True).start()
+    yield f"http://127.0.0.1:{listener.getsockname()[1]}", asked
+    listener.shutdown(socket.SHUT_RDWR)
+    listener.close()
+
+
+def settings_of_a_user(folder: Path, proxy: str) -> dict[str, str]:
+    """Variables by which requests would go elsewhere, and a `localhost` without an IPv4 address."""
+    (folder / "config").write_text("[default]\nendpoint_url = http://unused\ns3 =\n  addressing_style = virtual\n")
+    (folder / "site").mkdir()
+    (folder / "site" / "sitecustomize.py").write_text(IPV6_ONLY)
+    proxies = ("http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
+    return {
+        **dict.fromkeys(proxies, proxy),
+        "PYTHONPATH": str(folder / "site"),
+        "AWS_PROFILE": "not-there",
+        "AWS_DEFAULT_PROFILE": "not-there",
+        "AWS_CONFIG_FILE": str(folder / "config"),
+        "AWS_ENDPOINT_URL": "http://unused",
+        "AWS_USE_FIPS_ENDPOINT": "true",
+        "AWS_USE_DUALSTACK_ENDPOINT": "true",
+    }
+
+
+def test_an_installed_command_runs_a_matrix_on_the_local_cloud_past_the_users_proxy_and_aws_settings(
+    environment_with_local_cloud, elsewhere, proxy
+):
+    address, asked = proxy
     package = site_packages(environment_with_local_cloud) / "storage_matrix"
     files_before = {path for path in package.rglob("*") if "__pycache__" not in path.parts}
     demo = json.loads((package / "events/local/first.json").read_text(encoding="utf-8"))
@@ -144,9 +199,12 @@ def test_an_installed_command_runs_a_matrix_on_the_local_cloud(environment_with_
     one_instance = {**demo, "fleet": [{"instanceType": "t3.medium", "count": 1}], "repetitions": 1}
     (elsewhere / "demo.json").write_text(json.dumps(one_instance))
 
-    ended = run_in(environment_with_local_cloud, elsewhere, "run", "demo.json", "--local", "--name", "installed")
+    settings = settings_of_a_user(elsewhere, address)
+    words = ("run", "demo.json", "--local", "--name", "installed")
+    ended = run_in(environment_with_local_cloud, elsewhere, *words, **settings)
 
     log = elsewhere / ".local/logs/cloud.log"
+    assert asked == []
     assert ended.returncode == 0, ended.stderr + (log.read_text() if log.exists() else "")
     summary = json.loads((elsewhere / ".local/runs/installed/summary.json").read_text(encoding="utf-8"))
     assert [cell["state"] for cell in summary["cells"]] == ["measured"] * 4
