@@ -46,6 +46,7 @@ demo: install  ## Run a small matrix on a local cloud: real state machine, real 
 # where most of the time is waiting, as in whole runs: 4,390 tests took 1,570 s of CPU and 2,800 s of two workers.
 DEALT := --dist loadfile --no-loadscope-reorder
 CHEAP := -m 'not slow and not system'
+WORKERS ?= 3
 
 quick: $(VENV)/.dev  ## Check format, lint, types and units: before each commit (a minute)
 	@$(BIN)/ruff format --check .
@@ -57,7 +58,7 @@ test: $(VENV)/.dev  ## Test all but whole runs, of which there is one: the demo 
 	@$(PYTEST) -n 2 $(DEALT) $(CHEAP) && rm -rf .pytest-$@
 
 test-all: $(VENV)/.dev  ## Run all tests, as CI does (25 minutes)
-	@$(PYTEST) -n 3 $(DEALT) && rm -rf .pytest-$@
+	@$(PYTEST) -n $(WORKERS) $(DEALT) && rm -rf .pytest-$@
 
 # Debian 11 has the Python of Amazon Linux 2023, and most programs older than both images. It is made once, in
 # ~/.cache/storage-matrix. OLD=tests/agent runs all that starts agents; these take less than a minute on two idle cores.
