@@ -27,13 +27,14 @@ from matrix.terms.documents.compared import (
     PairVerdict,
     RunVerdict,
 )
+from matrix.terms.documents.parts import Params
 from matrix.terms.documents.result import Interval
 from matrix.terms.documents.values import JudgedCell, JudgedPoint, ValuesDocument
 from matrix.terms.findings.replication import NOT_REPLICATED, ONE_NIGHT, describe_shortage
 from matrix.terms.fingerprint import cell_key, same_fleet, same_point, same_storage
 from matrix.terms.grouping import grouped
-from matrix.terms.names import describe_fleet, describe_workload
-from matrix.terms.sentences import EMULATED
+from matrix.terms.names import describe_fleet, describe_workload, flat
+from matrix.terms.sentences import EMULATED, MAX_NAMED, first_of
 
 MEDIAN = 50.0
 UNJUDGED: PairVerdict = "cannot tell"
@@ -61,6 +62,7 @@ class MeasuredPoint:
     is_relaunched: bool
     is_own: bool
     label: str
+    params: Params
     is_primary: bool
     metric: str
     unit: str
@@ -166,6 +168,7 @@ def compare(
         for ways in zip(_corrected(matched), _corrected(tails), _corrected(trends), strict=True)
     ]
     compared.sort(key=lambda cell: VERDICTS.index(cell.verdict))
+    only_in_run = [point for key, point in after.items() if key not in before]
     document: ComparedRuns = {
         "schema": 1,
         "base": base["run"],
@@ -174,8 +177,8 @@ def compare(
         "environments": [base["environment"], run["environment"]],
         "compared": [cell.to_document() for cell in compared],
         "power": _power(compared),
-        "lost": _lost(base, run, [point for key, point in before.items() if key not in after]),
-        "only_in_run": [after[key].name for key in after if key not in before],
+        "lost": _lost(base, run, [point for key, point in before.items() if key not in after], only_in_run),
+        "only_in_run": [point.name for point in only_in_run],
         "regressions": sum(cell.is_regression for cell in compared),
         "is_of_one_night": _is_of_one_night(compared),
         "warnings": _warnings(base, run, compared),
@@ -209,7 +212,9 @@ def _refuse_mixture(base: ValuesDocument, run: ValuesDocument) -> None:
         raise NotComparable(f"the storages of {emulated[0]} were emulated, those of {other} were not")
 
 
-def _lost(base: ValuesDocument, run: ValuesDocument, points: Sequence[MeasuredPoint]) -> list[LostCell]:
+def _lost(
+    base: ValuesDocument, run: ValuesDocument, points: Sequence[MeasuredPoint], only_in_run: Sequence[MeasuredPoint]
+) -> list[LostCell]:
     """Return the cells of these points, which only the base has, with what the run says of each."""
     alike = grouped((_planned_key(cell), cell) for cell in run["cells"])
     keys = {cell["id"]: _planned_key(cell) for cell in base["cells"]}
@@ -218,7 +223,16 @@ def _lost(base: ValuesDocument, run: ValuesDocument, points: Sequence[MeasuredPo
         # A point that has lost its main metric is one point.
         lost = grouped((point.cell, point.label) for point in points if not point.is_primary) | lost
     return [
-        {"cell": cell, "points": labels, "reason": _why_lost(cell, alike.get(keys[cell], []))}
+        {
+            "cell": cell,
+            "points": labels,
+            "reason": _why_lost(
+                cell,
+                alike.get(keys[cell], []),
+                [point for point in points if point.cell == cell],
+                only_in_run,
+            ),
+        }
         for cell, labels in lost.items()
     ]
 
@@ -230,7 +244,9 @@ def _planned_key(cell: JudgedCell) -> str:
     return cell_key("", cell["storage"], cell["workload"], fleet)
 
 
-def _why_lost(name: str, alike: Sequence[JudgedCell]) -> str:
+def _why_lost(
+    name: str, alike: Sequence[JudgedCell], points: Sequence[MeasuredPoint], only_in_run: Sequence[MeasuredPoint]
+) -> str:
     """Write what the run says of a cell; of several workloads of a kind by its name."""
     if not alike:
         return "the run has no such cell"
@@ -239,7 +255,28 @@ def _why_lost(name: str, alike: Sequence[JudgedCell]) -> str:
         return f"{cell['state']}: {cell['reason']}"
     if "ran" in cell["fleet"]:
         return f"{describe_fleet(cell['fleet'])} ran, which is another experiment"
-    return "the run has no figure of it"
+    changes = _changes(points, [each for each in only_in_run if each.cell == cell["id"]])
+    return (
+        f"the run measured it otherwise: {first_of(changes, MAX_NAMED)}" if changes else "the run has no figure of it"
+    )
+
+
+def _changes(points: Sequence[MeasuredPoint], others: Sequence[MeasuredPoint]) -> list[str]:
+    """Write in which parameters the nearest of the others differ from these points: `direct 1, not 0`."""
+    found: dict[str, None] = {}
+    for point in points:
+        before = flat(point.params)
+        differing = (
+            {name: each.get(name) for name in {**before, **each} if each.get(name) != before.get(name)}
+            for each in (flat(other.params) for other in others)
+        )
+        for name, value in min(differing, key=len, default={}).items():
+            found[f"{name} {_written(value)}, not {_written(before.get(name))}"] = None
+    return list(found)
+
+
+def _written(value: object) -> str:
+    return "unset" if value is None else str(value)
 
 
 def _by_key(*runs: list[tuple[str, MeasuredPoint]]) -> Iterator[dict[str, MeasuredPoint]]:
@@ -275,6 +312,7 @@ def measured_points(values: ValuesDocument) -> Iterator[tuple[str, MeasuredPoint
                     is_relaunched=cell["is_relaunched"],
                     is_own=cell["is_own"],
                     label=point["label"],
+                    params=point["params"],
                     is_primary=point["is_primary"],
                     metric=point["metric"],
                     unit=point["unit"],

@@ -253,6 +253,16 @@ def test_a_cell_and_a_point_that_vanished_are_lost_and_what_the_base_never_had_i
     assert len(found["only_in_run"]) == 2
 
 
+def test_what_was_measured_otherwise_is_lost_with_what_differs():
+    old, new = run("old", [1]), run("new", [1])
+    old["cells"][0]["points"][0]["params"] |= {"direct": 0, "fsync": 1}
+    new["cells"][0]["points"][0]["params"] |= {"direct": 1}
+
+    [lost] = compare(old, new, threshold=0.05)["lost"]
+
+    assert lost["reason"] == "the run measured it otherwise: direct 1, not 0, fsync unset, not 1"
+
+
 @pytest.mark.parametrize("workload", ["touch", "build"])
 def test_slower_by_more_than_the_threshold_is_shown_only_if_the_whole_interval_is(workload):
     by = 0.94 if workload == "touch" else 1.06
