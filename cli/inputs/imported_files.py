@@ -29,7 +29,11 @@ Read = TypeVar("Read")
 # fio's json+ of a few hundred jobs. The parsed document may take 27 times as much memory.
 MAX_FILE_BYTES = 32 * 1024 * 1024
 # The first bytes of compressed files, and what decompresses them.
-COMPRESSED = {b"\x28\xb5\x2f\xfd": "zstd -d", b"\x1f\x8b": "gunzip", b"\xfd7zXZ": "unxz", b"BZh": "bunzip2"}
+COMPRESSED = {
+    **{b"\x28\xb5\x2f\xfd": "zstd -d", b"\x1f\x8b": "gunzip", b"\xfd7zXZ": "unxz", b"BZh": "bunzip2"},
+    **{b"\x04\x22\x4d\x18": "lz4 -d", b"PK\x03\x04": "unzip"},
+}
+WORKBOOKS = (".xlsx", ".ods", ".xls")
 
 
 class Several(StrEnum):
@@ -100,6 +104,8 @@ def read_each(files: Iterable[Path], read: Callable[[Path], Read]) -> tuple[dict
         except OSError as error:
             refused.append(f"{file} cannot be read: {error.strerror}")
         except NotALog as error:
+            if error.fix:
+                raise CommandError(f"{file} {error}", f"{error.fix}; nothing was kept", ExitCode.BAD_INPUT) from error
             refused.append(f"{file} {error}")
     return found, refused
 
@@ -118,6 +124,8 @@ def text_of(file: Path) -> str:
 def _decoded(content: bytes, file: Path) -> str:
     from matrix.samples.tool_logs import NotALog
 
+    if file.suffix.lower() in WORKBOOKS:
+        raise NotALog("is a workbook; save its table as CSV")
     for begin, program in COMPRESSED.items():
         if content.startswith(begin):
             raise NotALog(f"is compressed; decompress it: {program} {file.name}")

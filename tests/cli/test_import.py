@@ -1,6 +1,7 @@
 """Figures that were measured elsewhere, kept as runs that the commands of runs read."""
 
 import json
+from pathlib import Path
 
 import pytest
 from support.cli_documents import kept_results
@@ -60,6 +61,36 @@ def test_each_byte_of_an_import_is_counted_once_and_in_its_direction(matrix, tmp
     assert counted == {"read_bytes_per_s": pytest.approx(7e8), "write_bytes_per_s": pytest.approx(3e8)}
     row = json.loads(matrix("results", "old", "--format", "jsonl").stdout.splitlines()[0])
     assert (row["usd_per"], row["usd"]) == ("TB moved", pytest.approx(usd_per_tb, rel=1e-3))
+
+
+RECORDED = Path(__file__).parent / "recorded_tools"
+OF_OTHERS = [
+    (file.name, file.read_bytes(), "is an output of")
+    for file in sorted([*RECORDED.glob("*.txt"), *RECORDED.glob("*.json")])
+]
+NEARLY = [
+    ("warp.json", b'{\n  "v": 2,\n  "by_op_type": {}\n}', "is an output of warp"),
+    ("text.txt", b"x: (g=0): rw=read, bs=(R) 4096B-4096B, iodepth=1\nfio-3.33\nStarting 1 process\n", "is fio's text"),
+    ("terse.txt", b"3;fio-3.33;x;0;0;1024;341333;85333;3;0;0;0.000000\n", "is fio's terse output"),
+    ("table.xlsx", b"PK\x03\x04", "save its table as CSV"),
+    ("logs.zip", b"PK\x03\x04", "unzip logs.zip"),
+    ("fio.json.gz", b"\x1f\x8b", "gunzip fio.json.gz"),
+    ("cut.json", b'{"fio version": "fio-3.33",\n "jobs": [\n  oops: 1', "'oops: 1'"),
+]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "found"), OF_OTHERS + NEARLY, ids=[name for name, *_ in OF_OTHERS + NEARLY]
+)
+def test_a_file_that_is_nearly_right_is_told_by_what_it_is(matrix, tmp_path, name, content, found):
+    (tmp_path / name).write_bytes(content)
+
+    said = matrix("import", name, "--as", "r")
+
+    message = " ".join(said.stderr.split())
+    assert (said.exit_code, found in message) == (2, True), message
+    assert ("docs/other-tools.md" in message) == found.startswith("is an output of")
+    assert ("run fio" in message) == (not found.startswith("is an output of"))
 
 
 def test_a_compressed_file_is_named_with_what_decompresses_it(matrix, workdir, tmp_path):

@@ -119,7 +119,7 @@ def test_each_line_of_the_page_is_tested():
     assert len(LINES) == len(EXPECTED)
 
 
-@pytest.mark.parametrize("awk", [awk for awk in AWKS if shutil.which(awk)])
+@pytest.mark.parametrize("awk", [*filter(shutil.which, AWKS)])
 @pytest.mark.parametrize("reads", EXPECTED)
 def test_a_line_makes_a_table_of_what_its_tool_wrote(tmp_path, matrix, reads, awk):
     for file in RECORDED.glob(reads):
@@ -148,7 +148,7 @@ def test_outputs_that_were_put_together_give_the_same_table(tmp_path, reads):
     (together / files[0].name).write_bytes(b"".join(file.read_bytes() for file in files))
     for file in files:
         shutil.copy(file, tmp_path)
-    awk = next(awk for awk in AWKS if shutil.which(awk))
+    awk = next(filter(shutil.which, AWKS))
 
     assert table(together, READS[reads], awk) == table(tmp_path, READS[reads], awk)
 
@@ -173,3 +173,10 @@ def test_outputs_of_other_versions_are_read_too(tmp_path, reads, text, rows):
 
     for awk in filter(shutil.which, AWKS):
         assert table(tmp_path, READS[reads], awk).splitlines()[1:] == rows
+
+
+def test_rows_of_elbencho_without_their_names_are_refused_by_the_line(tmp_path):
+    (tmp_path / "elbencho-1.csv").write_text((RECORDED / "elbencho-1.csv").read_text().partition("\n")[2])
+
+    with pytest.raises(subprocess.CalledProcessError):
+        table(tmp_path, READS["elbencho-*.csv"], next(filter(shutil.which, AWKS)))

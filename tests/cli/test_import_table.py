@@ -180,6 +180,40 @@ def test_a_column_that_nobody_knows_is_told_with_a_way_out(table, head, found, f
     assert (said.exit_code, found in said.stderr, fix in said.stderr) == (2, True, True), said.stderr
 
 
+RECORDED = Path(__file__).parent / "recorded_tools"
+
+
+def test_tables_that_were_put_together_keep_their_first_line(table):
+    assert table("workload,storage,iops", "x,efs,5", "workload,storage,iops", "x,efs,7").exit_code == 0
+
+    (metrics,) = the_metrics()
+    assert metrics["iops"]["n"] == 2
+
+
+@pytest.mark.parametrize(
+    ("lines", "found"),
+    [
+        (["workload,iops", "x,5", "workload,storage,iops", "x,efs,7"], "line 3 are other names of columns"),
+        (["x,efs,5", "x,efs,7"], "has figures where the names of columns belong"),
+        (["x;efs;5,5"], "has figures where the names of columns belong"),
+        ([(RECORDED / "elbencho-1.csv").read_text()], "is an output of elbencho"),
+        ((RECORDED / "elbencho-1.csv").read_text().splitlines()[1:], "is an output of elbencho"),
+        ([(RECORDED / "mdtest-1.txt").read_text()], "is an output of mdtest"),
+        (["3;fio-3.33;x;0;0;1024;341333"], "is fio's terse output"),
+        (['{"fio version": "fio-3.33"}'], "is JSON"),
+    ],
+    ids=["two heads", "no head", "no head, German", "elbencho", "elbencho without its head", "mdtest", "terse", "JSON"],
+)
+def test_a_file_that_is_nearly_a_table_is_told_by_one_problem(table, lines, found):
+    said = table(*lines)
+
+    message = " ".join(said.stderr.split())
+    assert said.exit_code == 2
+    assert "1 problem, nothing was kept" in message
+    assert found in message
+    assert "fix:" in message
+
+
 def test_all_mistakes_of_all_tables_are_told_at_once(matrix, tmp_path):
     (tmp_path / "a.csv").write_text("workload,storage,iops\n,floppy,\nx,efs,much")
     (tmp_path / "b.csv").write_text("workload,storage,storage.sizeGib,iops\nx,ebs,1,5")

@@ -10,11 +10,12 @@ import io
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from matrix.fields.fleet import INSTANCE_TYPE
+from matrix.samples.tool_logs import what_it_is
 from matrix.statistics.percentiles import LEVELS
 from matrix.terms.documents.parts import Part
 from matrix.terms.metrics import METRICS, Metric
@@ -110,7 +111,10 @@ class FigureTable:
 
 
 def read_table(text: str, name: str) -> FigureTable:
-    """Return the table of a CSV, whose cells may also be separated by semicolons or tabs."""
+    """Return the table of a CSV, whose cells may also be separated by semicolons or tabs.
+
+    Its first line may come again, as where tables were put together by `cat`.
+    """
     head = text.lstrip("\ufeff").partition("\n")[0]
     delimiter = max(DELIMITERS, key=head.count)
     reader = csv.reader(io.StringIO(text.lstrip("\ufeff")), delimiter=delimiter)
@@ -119,10 +123,19 @@ def read_table(text: str, name: str) -> FigureTable:
     columns: dict[str, FigureColumn] = {}
     try:
         names = [printable(each.strip()) for each in next(reader, [])]
+        if "workload" not in names and (mistaken := _no_table(text, names)):
+            return FigureTable({}, (), (Problem(f"{name}, line 1", printable(head[:40]), *mistaken),))
         problems += _problems_of_head(name, names)
         columns = {each: column for each in names if (column := figure_column(each))}
-        for cells in reader:
-            if any(cell.strip() for cell in cells):
+        for cells in ([cell.strip() for cell in line] for line in reader):
+            is_head = "workload" in cells and any(map(figure_column, cells))
+            if is_head and [*map(printable, cells)] != names:
+                rule = "are other names of columns than those of line 1"
+                problems.append(
+                    Problem(f"{name}, line {reader.line_num}", None, rule, "import the tables as two files")
+                )
+                break
+            if not is_head and any(cells):
                 row = _row(f"{name}, line {reader.line_num}", names, cells, columns)
                 problems += _problems_of_row(row, cells, names, columns)
                 rows.append(row)
@@ -135,6 +148,20 @@ def read_table(text: str, name: str) -> FigureTable:
     if len(rows) > MAX_ROWS:
         problems.append(Problem(name, len(rows), f"rows are more than {MAX_ROWS:,}", "split it into several imports"))
     return FigureTable(columns, tuple(rows), tuple(problems))
+
+
+def _no_table(text: str, names: Sequence[str]) -> tuple[str, str] | None:
+    """Return what a text is that has no names of columns, and what to do; None if it may have some."""
+    if known := what_it_is(text):
+        return str(known), known.fix
+    if text.lstrip("\ufeff \n").startswith(("{", "[")):
+        return (
+            "is JSON",
+            "give a file of fio a name that ends with .json; docs/other-tools.md has lines for other tools",
+        )
+    if any(re.fullmatch(r"-?\d+([.,]\d+)*(e[+-]?\d+)?", each) for each in names):
+        return "has figures where the names of columns belong", "write the names above them, as in docs/import.md"
+    return None
 
 
 def figure_column(name: str) -> FigureColumn | None:

@@ -361,12 +361,25 @@ def test_csv_has_the_columns_of_the_rows():
 
 
 @pytest.mark.parametrize(
-    "prefix", ["2024-05-01T10:00:00.123456789Z ", "2024-05-01 10:00:00,123 ", "bench-1  | ", "[pod/bench-x/fio] | "]
+    "prefix",
+    [
+        "2024-05-01T10:00:00.1234{}Z ",
+        "2024-05-01 10:0{}:00,123 ",
+        "bench-1  | ",
+        "[pod/bench-x/fio] | ",
+        "[pod/x/fio] ",
+        "Nov 29 10:00:0{} host fio[123]: ",
+        "[2024-05-01T10:0{}:00.000Z] ",
+        "INFO {}: ",
+        "\x1b[36m[    0.{}] \x1b[0m",
+    ],
 )
 def test_a_log_with_a_prefix_on_each_line_is_read(prefix):
     text = json.dumps(FIO_3, indent=1)
 
-    assert rows("".join(f"{prefix}{line}\n" for line in text.splitlines()), "f") == rows(text, "f")
+    log = "".join(f"{prefix.format(number % 10)}{line}\n" for number, line in enumerate(text.splitlines()))
+
+    assert rows(log, "f") == rows(text, "f")
 
 
 @pytest.mark.parametrize("written", ["-nan", "nan", "NaN", "-inf"])
