@@ -108,7 +108,7 @@ def _plan(event: dict[str, Any]) -> dict[str, Any]:
     if fatal := [problem for problem in here if not problem.is_warning]:
         raise InvalidMatrix(fatal)
     found = quotas.check(document, matrix.max_concurrent_file_systems)
-    warnings, intended = apart([*document["warnings"], *map(warning_of, here), *found], matrix.intended)
+    warnings, intended = apart([*planned.warnings, *map(warning_of, here), *found], matrix.intended)
     document |= {"warnings": warnings, "assumptions": [*document["assumptions"], *intended]}
     bucket.put(run_key(run, "matrix.json"), given)
     bucket.put(run_key(run, "plan.json"), document)

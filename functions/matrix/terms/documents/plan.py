@@ -1,5 +1,6 @@
 """plan.json: every cell in the order of execution, with its steps, duration and cost."""
 
+from collections.abc import Sequence
 from typing import Any, NotRequired
 
 from typing_extensions import TypedDict
@@ -32,6 +33,15 @@ class PlanWarning(TypedDict):
     """What it puts at risk: unfair (a comparison), no-verdict, money or note; the plan lists them in this order."""
     code: NotRequired[str]
     """Name of the violated rule, such as `creates-are-alike`."""
+
+
+class EarlierWarning(TypedDict):
+    """A warning of a run before warnings had a weight."""
+
+    path: str
+    value: Any
+    message: str
+    code: NotRequired[str]
 
 
 class PlanCell(TypedDict):
@@ -184,7 +194,7 @@ class PlanDocument(TypedDict):
     images: NotRequired[list[PlanImage]]
     totals: PlanTotals
     assumptions: list[str]
-    warnings: list[PlanWarning]
+    warnings: Sequence[PlanWarning | EarlierWarning]
     doubtful_prices: NotRequired[list[str]]
     """Names of prices, and instance types, that AWS's price list may correct."""
     run: NotRequired[str]
