@@ -71,6 +71,7 @@ class Session:
         self._prepared: dict[str, Any] = {}
         self._step: Step | None = None  # the current step, for failed.json
         self._recent_traffic = RecentTraffic()
+        self._requests = counters.RequestsInAll()
 
     @property
     def samples_taken(self) -> int:
@@ -190,7 +191,8 @@ class Session:
                 heartbeat.say("preparing", step.number, step.point)
                 self._take_sample(setting, step, workspaces, heartbeat)
             self._end_upload()
-            self._bundle.put()
+            workspaces.close()
+            self._bundle.put(self._requests.read(workspaces.mount) if job.mount["kind"] != "directory" else None)
         finally:
             # Also of a job that fails or is interrupted all is uploaded that was measured.
             self._uploads.shutdown()
@@ -206,7 +208,9 @@ class Session:
 
     def _take_sample(self, setting: samples.Setting, step: Step, workspaces: Workspaces, heartbeat: Heartbeat) -> None:
         job = setting.job
+        self._requests.read(workspaces.mount)
         stale = mounts.refresh(job.mount, workspaces.mount, self._log)
+        self._requests.read(workspaces.mount)
         workspace = workspaces.fresh(step.number)
         trial = workloads.prepare(job, step, workspace)
         try:

@@ -1,7 +1,7 @@
 """One object with the histograms and curves of many steps for Analyse cell, instead of one object for each step.
 
 Each step's histograms are also uploaded alone as soon as it ends, so a killed instance loses none. It loses its curves,
-which are only for charts.
+which are only for charts, and what its mount counted in all, without which its cell is billed as planned.
 """
 
 from __future__ import annotations
@@ -38,11 +38,12 @@ class Bundle:
         self._curves += [name + drawn] if drawn else []
         self._bytes += new_bytes
 
-    def put(self) -> None:
-        """Upload the steps added since the last upload, under a new name."""
-        if self._histograms or self._curves:
+    def put(self, moved: dict[str, float] | None = None) -> None:
+        """Upload the steps added since the last upload, under a new name; with the last ones all that was `moved`."""
+        if self._histograms or self._curves or moved:
             steps, curves = b",".join(self._histograms), b",".join(self._curves)
-            body = b'{"schema":1,"steps":{' + steps + b'},"curves":{' + curves + b"}}"
+            in_all = json.dumps(moved or {}, separators=(",", ":")).encode()
+            body = b'{"schema":1,"steps":{' + steps + b'},"curves":{' + curves + b'},"moved":' + in_all + b"}"
             self._blackboard.put_zipped(keys.bundle(self._objects), body)
             self._histograms, self._curves = [], []
             self._bytes, self._objects = 0, self._objects + 1

@@ -96,6 +96,24 @@ def of_device(device: int, storage: Path) -> dict[str, float]:
         return {}
 
 
+class RequestsInAll:
+    """All that a mount has exchanged with its servers. The kernel begins anew when it is mounted anew."""
+
+    def __init__(self) -> None:
+        self._in_all: dict[str, float] = {}
+        self._last: dict[str, float] = {}
+
+    def read(self, storage: Path) -> dict[str, float]:
+        """Add what came since the last reading. Call it before and after it is mounted anew, and at the end."""
+        counted = of_storage(storage)
+        now = {name: amount for name, amount in counted.items() if name.startswith(("nfs_", "lustre_"))}
+        for name, amount in now.items():
+            before = self._last.get(name, 0.0)
+            self._in_all[name] = self._in_all.get(name, 0.0) + amount - (before if amount >= before else 0.0)
+        self._last = now
+        return self._in_all
+
+
 def allowances() -> dict[str, float]:
     """The card's *_allowance_exceeded counters: packets that EC2 queued or dropped. Empty without ENA or ethtool."""
     ethtool, interface = tools.find("ethtool"), default_interface()
@@ -184,12 +202,13 @@ def parse_diskstats(text: str, major: int, minor: int) -> dict[str, float]:
 
 
 def parse_mountstats(text: str, path: str) -> dict[str, float]:
-    """Requests, bytes and waiting times of the NFS mount at a path; empty where none is mounted there."""
+    """Requests, bytes and waiting times of the NFS mount at or above a path; empty where none is mounted there."""
     wanted, counted = False, {}
     for line in text.splitlines():
         words = line.split()
         if words[:1] == ["device"]:
-            wanted = f" mounted on {path} with fstype nfs" in line
+            point, _, fstype = line.partition(" mounted on ")[2].partition(" with fstype ")
+            wanted = fstype.startswith("nfs") and Path(path).is_relative_to(point)
             if wanted:
                 names = ("read", "write", "other", *KINDS_OF_OTHERS)
                 counted = {f"nfs_{name}_operations": 0.0 for name in names}

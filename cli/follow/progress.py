@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from cli.target.documents import ProgressRow
 from cli.target.service import Execution
+from matrix.terms.documents.parts import CostRange
 from matrix.terms.documents.plan import PlanCell, PlanDocument
 from matrix.terms.documents.result import PointMetrics
 from matrix.terms.figures import sample_count
@@ -53,6 +54,7 @@ class CellProgress:
     state: str = "planned"
     started_at: float | None = None
     finished_at: float | None = None
+    metered_usd: CostRange | None = None  # billed by use, once it has ended
     expected_s: float = 0.0
     step: int | None = None  # 0-based; the number of steps when all are done
     share: float = 0.0  # of the running step, from 0 to 1
@@ -279,6 +281,7 @@ def _cell(row: ProgressRow, planned: CellProgress | None) -> CellProgress:
         state=row.get("state", "planned"),
         started_at=row.get("started_at"),
         finished_at=row.get("finished_at"),
+        metered_usd=row.get("metered_usd"),
         expected_s=float(row.get("expected_s") or (planned.expected_s if planned else 0)),
         step=row.get("step"),
         steps=row.get("steps") or (planned.steps if planned else None),

@@ -28,7 +28,8 @@ def spent(rows: Sequence[ProgressRow], progress: RunProgress, plan: PlanDocument
     """Return the least and the most that a run has cost: settled costs, and running cells by elapsed time.
 
     The budget's row adds reservations for the worst case to the settled costs; a reservation is not a cost. AWS reports
-    usage-based costs late, so a cell's usage is settled at its maximum, and counts as that from the cell's start.
+    usage-based costs late, so a cell's usage counts from its start as the most that it may be by the plan, and from its
+    end by what its mounts counted.
     """
     unplanned: ProgressRow = {"SK": "PLAN"}
     row = next((row for row in rows if row.get("SK") == "PLAN"), unplanned)
@@ -42,7 +43,7 @@ def spent(rows: Sequence[ProgressRow], progress: RunProgress, plan: PlanDocument
             continue
         began[at.file_system] = min(at.started_at, began.get(at.file_system, at.started_at))
         cell = planned[at.id]
-        metered = cell.get("metered_usd") or NOTHING
+        metered = at.metered_usd or cell.get("metered_usd") or NOTHING
         if f"cell {at.id}" in going:
             to_come += metered["high"]
             rates: Mapping[str, Any] = cell.get("rates_usd") or {}

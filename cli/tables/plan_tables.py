@@ -15,6 +15,7 @@ from matrix.input.storage_names import brief_names
 from matrix.tables.table import Table, figures
 from matrix.terms.documents.parts import CostRange
 from matrix.terms.documents.plan import PlanCell, PlanDocument, PlanFileSystem, PlanUse
+from matrix.terms.grouping import grouped
 from matrix.terms.names import describe_fleet, describe_placement
 from matrix.terms.quantities import ABSENT, cents, count_of, number, rough_duration
 from matrix.terms.sentences import first_of
@@ -112,7 +113,8 @@ def _costs_table(plan: PlanDocument, in_order: Sequence[str], sizes: Sequence[in
     storages = {system["id"]: json.dumps(system["storage"], sort_keys=True) for system in plan["file_systems"]}
     for text, name in brief_names((text, json.loads(text)) for text in in_order).items():
         systems = [system for system in plan["file_systems"] if storages[system["id"]] == text]
-        used = sum(use["cost_usd"]["expected"] for system in systems for use in system.get("by_use") or [])
+        cells = [cell for cell in plan["cells"] if storages[cell["file_system"]] == text]
+        used = sum(use["cost_usd"]["expected"] for cell in cells for use in cell.get("by_use", []))
         by_hours = sum(system["cost_usd"]["expected"] for system in systems) - used
         # Disks of instances are part of the cell's price, because they end with the instances.
         is_apart = any(is_shared(system["storage"]) or system.get("populate") for system in systems)
@@ -120,7 +122,7 @@ def _costs_table(plan: PlanDocument, in_order: Sequence[str], sizes: Sequence[in
             cents(max(0.0, by_hours)) if is_apart else "included",
             f"{cents(used)}{_assumed_mark(systems)}" if used else ABSENT,
         )
-        for kind, costs in _costs([cell for cell in plan["cells"] if storages[cell["file_system"]] == text], plan):
+        for kind, costs in _costs(cells, plan):
             rows.append((f"{name}{kind}", *shown, *(cents(costs.get(size)) for size in sizes)))
             shown = ("", "")
     rows += [
@@ -166,13 +168,11 @@ def _costs(planned: list[PlanCell], plan: PlanDocument) -> list[tuple[str, dict[
 def use_lines(plan: PlanDocument) -> Iterator[str]:
     """Yield a line for each storage that charges by bytes or requests, with amount and price; then their source."""
     storages = _storage_names(plan)
-    by_name: dict[str, list[PlanFileSystem]] = {}
-    for system in plan["file_systems"]:
-        if system.get("by_use"):
-            by_name.setdefault(storages[system["id"]], []).append(system)
-    for name, systems in by_name.items():
+    cells = grouped((storages[cell["file_system"]], cell) for cell in plan["cells"] if "by_use" in cell)
+    for name, of_storage in cells.items():
+        systems = [system for system in plan["file_systems"] if storages[system["id"]] == name]
         uses: dict[str, PlanUse] = {}
-        for use in (use for system in systems for use in system["by_use"]):
+        for use in (use for cell in of_storage for use in cell["by_use"]):
             amount = use["amount"] + (uses[use["charge"]]["amount"] if use["charge"] in uses else 0.0)
             uses[use["charge"]] = {**use, "amount": amount}
         yield f"{name}: {', '.join(map(_describe_use, uses.values()))}{_assumed_mark(systems)}"
@@ -187,7 +187,8 @@ def use_lines(plan: PlanDocument) -> Iterator[str]:
 def _describe_use(use: PlanUse) -> str:
     """Return an amount with its price: `131 GiB read at $0.03`, `677,376 PUT requests at $5 per million`."""
     unit = next((words for end, words in USED.items() if use["charge"].endswith(end)), use["unit"])
-    price = f"${1e6 * use['unit_usd']:g} per million" if unit.endswith("requests") else f"${use['unit_usd']:g}"
+    usd = use["unit_usd"]["expected"]
+    price = f"${1e6 * usd:g} per million" if unit.endswith("requests") else f"${usd:g}"
     return f"{number(use['amount'])} {unit} at {price}"
 
 

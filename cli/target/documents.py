@@ -13,7 +13,7 @@ from typing import Any, NotRequired, ParamSpec, TypeAlias, TypeVar
 from typing_extensions import TypedDict
 
 from cli.messages.errors import UnreadableRun
-from matrix.terms.documents.parts import Failure
+from matrix.terms.documents.parts import CostRange, Failure
 from matrix.terms.printable import CONTROL, printable
 
 T = TypeVar("T")
@@ -103,6 +103,7 @@ class ProgressRow(TypedDict):
     since: NotRequired[float | None]
     started_at: NotRequired[float | None]
     finished_at: NotRequired[float | None]
+    metered_usd: NotRequired[CostRange | None]
     expected_s: NotRequired[float | None]
     step: NotRequired[int | None]
     steps: NotRequired[int | None]

@@ -402,7 +402,8 @@ device fs-2:/ mounted on /mnt/storage with fstype nfs4 statvers=1.1
 \t      REMOVE: 2 2 0 400 400 0 0 0 0
 """
 
-    assert counters.parse_mountstats(text, "/mnt/storage") == {
+    counted = counters.parse_mountstats(text, "/mnt/storage")
+    assert counted == {
         "nfs_read_operations": 2,
         "nfs_write_operations": 4,
         "nfs_other_operations": 6,
@@ -415,6 +416,18 @@ device fs-2:/ mounted on /mnt/storage with fstype nfs4 statvers=1.1
         "nfs_timeouts": 1,
     }
     assert counters.parse_mountstats(text, "/mnt") == {}
+    # On a file system that existed before, a run works in a folder of its own.
+    assert counters.parse_mountstats(text, "/mnt/storage/storage-matrix/run") == counted
+
+
+def test_what_a_mount_has_moved_in_all_outlives_each_new_mount_and_leaves_out_disks(monkeypatch):
+    readings = [{"nfs_read_bytes": moved, "disk_read_bytes": 1.0} for moved in (5.0, 9.0, 2.0, 12.0, 3.0, 3.0)]
+    monkeypatch.setattr(counters, "of_storage", lambda _: readings.pop(0))
+    in_all = counters.RequestsInAll()
+
+    moved = [dict(in_all.read(Path("/mnt"))) for _ in range(6)]
+
+    assert moved == [{"nfs_read_bytes": amount} for amount in (5.0, 9.0, 11.0, 21.0, 24.0, 24.0)]
 
 
 @pytest.mark.parametrize(("hard", "allowed"), [(4_096, 4_096), (100_000, processes.OPEN_FILES)])

@@ -197,9 +197,10 @@ def test_steps_are_put_together_a_part_at_a_time_and_each_part_once():
     for number in range(5):
         bundle.add(f"p01-r{number}", histogram, {"seconds": [number]} if number % 2 else None)
     bundle.add("p01-r5", None, {"seconds": [5]})  # of a tool that tells no latencies
-    bundle.put()
+    bundle.put({"nfs_read_bytes": 8.0})
     bundle.put()
 
+    assert [part["moved"] for part in parts.values()] == [{}, {}, {"nfs_read_bytes": 8.0}]
     assert {name: list(part["steps"]) for name, part in parts.items()} == {
         "latencies-0000.json.gz": ["p01-r0", "p01-r1"],
         "latencies-0001.json.gz": ["p01-r2", "p01-r3"],

@@ -28,9 +28,11 @@ from aws.run import budget
 from aws.stack import clock
 from aws.stack.clients import listed
 from aws.teardown import copies, inventory, receipts
+from contract import keys
 from matrix.check.read import check_matrix, read_matrix
 from matrix.plan.account import DEFAULTS, account_needs
 from matrix.plan.planning import plan
+from matrix.samples.file import SampleFile
 from matrix.terms.errors import DeadlinePassed, OverBudget, QuotaExceeded
 from matrix.terms.keys import Board
 from matrix.terms.sentences import error_text
@@ -147,11 +149,41 @@ def test_a_cell_is_settled_by_the_time_of_its_instances_volumes_and_file_system(
     file_system_of(planned, EFS)["rates_usd"]["hour"] = 2.0
     monkeypatch.setattr(budget, "now", lambda: began + 1800)
 
-    budget.settle_cell(RUN, planned, cell)
+    budget.settle_cell(RUN, planned, cell, {"low": 0.1, "expected": 0.2, "high": 0.3})
 
     rates = cell["rates_usd"]
-    by_hand = (2 * rates["instance_hour"] + rates["root_volume_hour"] + 2.0) / 2 + cell["metered_usd"]["high"]
+    by_hand = (2 * rates["instance_hour"] + rates["root_volume_hour"] + 2.0) / 2 + 0.3
     assert money() == (pytest.approx(by_hand, abs=1e-5), {})
+    assert float(table.run_row(RUN)["metered_usd"]) == pytest.approx(0.2)
+
+
+@pytest.mark.parametrize("reporting", [2, 1, 0])
+def test_a_cell_is_settled_by_what_its_mounts_counted_if_each_of_them_reports_it(planned, reporting):
+    cell = first_cell(planned)
+    budget.admit_cell(RUN, planned, cell)
+    table.set_cell(RUN, cell["id"], "launching", started_at=clock.now())
+    board, sample = Board.of_cell(RUN, cell["id"]), {"repetition": 1, "step": 0, "started_at": 1.0, "ended_at": 2.0}
+    sample |= {"point": "p01", "metrics": {"duration_s": 1.0}, "tool": {}}
+    moved = {"nfs_read_bytes": 100 * 2**30, "nfs_read_operations": 102_400, "nfs_write_bytes": 0}
+    files = []
+    for number in range(2):
+        table.record_resource(RUN, "instance", f"i-{number}", file_system=EFS, cell=cell["id"], created_at=clock.now())
+        uploaded = {"run": RUN, "cell": cell["id"], "instance": {"id": f"i-{number}", "type": "m6i.large"}}
+        files.append(SampleFile.model_validate(uploaded | {"samples": [sample]}))
+        bundle = {"steps": {}, "moved": moved if number < reporting else {}}
+        bucket.put(f"{board.instances}AROA1:i-{number}/{keys.bundle(0)}", bundle)
+
+    analysing.write_result(cell, analysing.uploads_of(RUN, cell["id"]), files, error=None)
+
+    # 200 GiB at 0.03 USD; without a word of one of them as planned.
+    metered = bucket.get(board.result)["metered_usd"]
+    others = cell["metered_usd"]["expected"] - sum(use["cost_usd"]["expected"] for use in cell["by_use"])
+    by_hand = 6.0 + others if reporting == 2 else cell["metered_usd"]["expected"]
+    assert metered["expected"] == pytest.approx(by_hand, abs=2e-4)
+    row = table.run_row(RUN)
+    assert float(row["metered_usd"]) == pytest.approx(by_hand, abs=2e-4)
+    assert float(row["committed_usd"]) == pytest.approx(metered["high"], abs=0.01)
+    assert float(table.cell_row(RUN, cell["id"])["metered_usd"]["high"]) == metered["high"]
 
 
 # --- what was created ---

@@ -17,8 +17,9 @@ from aws.stack.clock import now
 from aws.stack.environment import environment
 from contract import keys
 from contract.keys import RAW_LETTER, SAMPLES, instance_of, is_bundle
-from matrix.answer import bottleneck
+from matrix.answer import bottleneck, metering
 from matrix.answer.results import cell_result, skipped_result, without_samples
+from matrix.price.book import published_prices
 from matrix.run.admission import skipped
 from matrix.samples import bundle, histograms
 from matrix.samples.file import MAX_BYTES, SampleFile, read_samples
@@ -126,6 +127,7 @@ class Together:
 
     histograms: dict[str, dict[str, list[Histogram]]]  # by point, and by name
     over_time: dict[str, list[OverTime]]
+    moved: dict[str, Mapping[str, float]]  # by instance: all that its mount has exchanged with the storage's servers
     warnings: list[WarningDocument]
 
 
@@ -139,6 +141,7 @@ def together_of(uploads: Uploads, files: Sequence[SampleFile]) -> Together:
     by_point: dict[str, dict[str, list[Histogram]]] = {}
     of_steps = {(step.folder, step.stem): step for step in _of_steps(uploads, files, keys.HISTOGRAMS)}
     damaged: list[str] = []
+    moved: dict[str, Mapping[str, float]] = {}
 
     def add(step: Upload, of_step: Mapping[str, Histogram]) -> None:
         for latency, histogram in of_step.items():
@@ -151,6 +154,8 @@ def together_of(uploads: Uploads, files: Sequence[SampleFile]) -> Together:
         except InvalidSamples as error:
             damaged.append(f"{upload.instance}, {upload.name}: {error}")
             continue
+        if together.moved:
+            moved[upload.instance] = together.moved
         for stem, of_step in together.histograms.items():
             if step := of_steps.pop((upload.folder, stem), None):
                 add(step, of_step)
@@ -165,7 +170,7 @@ def together_of(uploads: Uploads, files: Sequence[SampleFile]) -> Together:
         *_unreadable(refused, "latencies"),
         *_unreadable(damaged, "bundles"),
     ]
-    return Together(by_point, sums.of_points(), warnings)
+    return Together(by_point, sums.of_points(), moved, warnings)
 
 
 def _unreadable(found: Sequence[str], what: Literal["latencies", "bundles"]) -> list[WarningDocument]:
@@ -223,15 +228,21 @@ def write_result(cell: PlanCell, uploads: Uploads, files: Sequence[SampleFile], 
         storage_zone=fleet.get("storage_zone") if fleet else None,
     )
     result["warnings"] += together.warnings
+    plan = plan_of(run)
+    instances = fleet["instances"] if fleet else table.instances(run, cell["file_system"], cell["id"])
+    moved = [together.moved[instance] for instance in instances if instance in together.moved]
+    book = published_prices().for_region(plan["region"])
+    metered_usd = metering.metered_usd(cell, result, files, moved if len(moved) == len(instances) else None, book)
+    result["metered_usd"] = metered_usd
     if error is None:
         _find_bottleneck(run, cell, files, result)
     bucket.put(Board.of_cell(run, cell["id"]).result, result)
     if files:  # else no point has a figure
         table.record_points(run, cell["id"], map(without_samples, result["points"]))
     rows.record(run, cell, result)
-    table.set_cell(run, cell["id"], result["state"], error=error, finished_at=finished_at)
+    table.set_cell(run, cell["id"], result["state"], error=error, finished_at=finished_at, metered_usd=metered_usd)
     try:
-        budget.settle_cell(run, plan_of(run), cell)
+        budget.settle_cell(run, plan, cell, metered_usd)
     except (BotoCoreError, ClientError):
         # The result is valid. The cell's worst case stays reserved, which errs on the safe side.
         Logger().exception("the budget of %s is not settled", cell["id"])

@@ -5,6 +5,7 @@ from aws.records.plans import file_system_of
 from aws.stack.clock import now
 from matrix.run import receipt
 from matrix.run.admission import over_budget, too_late
+from matrix.terms.documents.parts import CostRange
 from matrix.terms.documents.plan import PlanCell, PlanDocument, PlanFileSystem, PlanImage
 
 
@@ -44,17 +45,17 @@ def _admit(run: str, plan: PlanDocument, name: str, *, needs_s: float, needs_usd
         raise over_budget(needs_usd=needs_usd, committed_usd=committed_usd, budget_usd=budget_usd)
 
 
-def settle_cell(run: str, plan: PlanDocument, cell: PlanCell) -> None:
+def settle_cell(run: str, plan: PlanDocument, cell: PlanCell, metered_usd: CostRange) -> None:
     """Replace a cell's reservation by the cost so far of its instances, volumes and hours on the file system.
 
-    AWS reports usage-based costs too late, so these count with their worst case.
+    AWS reports usage-based costs too late, so these count with the most that they may be.
     """
     at = now()
     rows = table.resources(run, cell["file_system"], cell["id"])
-    spent_usd = receipt.cost_usd(rows, plan, at) + cell["metered_usd"]["high"]
+    spent_usd = receipt.cost_usd(rows, plan, at) + metered_usd["high"]
     file_system = file_system_of(plan, cell["file_system"])
     spent_usd += _hours_of_cell(run, cell["id"], at) * file_system["rates_usd"]["hour"]
-    table.settle(run, _cell_name(cell["id"]), spent_usd, cell["metered_usd"]["expected"])
+    table.settle(run, _cell_name(cell["id"]), spent_usd, metered_usd["expected"])
 
 
 def settle_file_system(run: str, plan: PlanDocument, file_system: PlanFileSystem) -> None:

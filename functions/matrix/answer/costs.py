@@ -27,7 +27,7 @@ from matrix.storages.base import Storage
 from matrix.storages.models import AnyStorage, how_many
 from matrix.terms.charges import HOUR_S, NOTHING, Amount, Usage
 from matrix.terms.documents import summary as documents
-from matrix.terms.documents.parts import MachineRates, StorageFields
+from matrix.terms.documents.parts import CostRange, MachineRates, StorageFields
 from matrix.terms.documents.plan import PlanCell, PlanDocument, PlanFileSystem
 from matrix.terms.documents.receipt import ReceiptDocument, ReceiptResource
 from matrix.terms.documents.result import FleetRate, PointResult, ResultDocument
@@ -196,7 +196,7 @@ class Bill:
         if not (storage.is_billed_by_use or crossed or cross_zone):
             return Cost(), True
         mounts = _counted(point)
-        planned = _footprint(cell, point, storage, steps)
+        planned = footprint_of(cell, point, storage, steps)
         is_reported = any(name in work for name in WORKED)
         if is_reported:
             read, written = work.get("read_bytes", 0.0), work.get("write_bytes", 0.0) + work.get("bytes", 0.0)
@@ -211,7 +211,7 @@ class Bill:
         put = planned.put_requests * _times(written, planned.written_bytes) if planned else 0.0
         if crossed is None:
             crossed = cross_zone * (moved_bytes(mounts) if mounts else read + written)
-        metered = storage.metered_bytes(mounts, _metered_of_a_byte(cell, planned))
+        metered = storage.metered_bytes(mounts, metered_of_a_byte(cell, planned))
         if metered is None:
             moved, padding = (Amount.exactly(read), Amount.exactly(written)), _padding(planned, read, written)
         else:
@@ -241,7 +241,9 @@ class Bill:
         launches = self._planned(cell)
         if len(launches) > 1 and any("taken_from" in planned for planned in launches):
             return None
-        billed = [bill for planned in launches if (bill := self._launch_usd(planned))]
+        metered = {of["cell"]: of.get("metered_usd") for of in cell.get("launches", [])}
+        metered[cell["id"]] = cell.get("metered_usd")
+        billed = [bill for planned in launches if (bill := self._launch_usd(planned, metered.get(planned["id"])))]
         return (sum(usd for usd, _ in billed), billed[0][1]) if billed else None
 
     def _planned(self, cell: ResultDocument) -> list[PlanCell]:
@@ -252,7 +254,7 @@ class Bill:
             if cell["id"] in (planned["id"], planned.get("joined"))
         ]
 
-    def _launch_usd(self, planned: PlanCell) -> tuple[float, str] | None:
+    def _launch_usd(self, planned: PlanCell, metered: CostRange | None) -> tuple[float, str] | None:
         system = _by_id(self.plan, planned["file_system"])
         own, of_system, basis = planned["cost_usd"]["expected"], system["cost_usd"]["expected"] if system else 0.0, PLAN
         if self.receipt:
@@ -260,7 +262,7 @@ class Bill:
             # The cell was taken over from an earlier run, or was never started.
             if not any(line["cell"] == planned["id"] for line in lines):
                 return None
-            own = _sum_usd(lines, planned["id"]) + planned["metered_usd"]["expected"]
+            own = _sum_usd(lines, planned["id"]) + (metered or planned["metered_usd"])["expected"]
             of_system, basis = _sum_usd(lines, None, CACHE, SERVER), RECEIPT
         return own + of_system * self._share(planned), basis
 
@@ -354,7 +356,7 @@ def _counted(point: PointResult) -> dict[str, float]:
     return {name: sum(counted[name] for counted in repetitions) for name in sorted(names)}
 
 
-def _footprint(cell: ResultDocument, point: PointResult, storage: Storage, steps: int) -> Footprint | None:
+def footprint_of(cell: ResultDocument, point: PointResult, storage: Storage, steps: int) -> Footprint | None:
     """Return the planned use of so many steps of a point, in which each launch makes once what it reads.
 
     None: an imported or published workload.
@@ -387,7 +389,7 @@ def _padding(planned: Footprint | None, read: float, written: float) -> tuple[Am
     )
 
 
-def _metered_of_a_byte(cell: ResultDocument, planned: Footprint | None) -> tuple[float | None, float | None]:
+def metered_of_a_byte(cell: ResultDocument, planned: Footprint | None) -> tuple[float | None, float | None]:
     """Return as how many bytes EFS meters one that is read, and written; None if only a program knows its requests."""
     if planned is None or cell["workload"]["type"] in OWN_PROGRAMS:
         return None, None

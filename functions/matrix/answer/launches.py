@@ -272,6 +272,8 @@ def _outcome(launch: int, result: ResultDocument) -> LaunchOutcome:
     }
     if launched := result.get("instances", {}).get("launched"):
         outcome["launched"] = launched
+    if "metered_usd" in result:
+        outcome["metered_usd"] = result["metered_usd"]
     if "taken_from" in result:
         outcome["taken_from"] = result["taken_from"]
     return outcome

@@ -57,6 +57,7 @@ class PlannedCell:
     rates: CellRates
     shared_cost: Cost  # of its file system while it runs; counted there, not here
     metered_cost: Cost  # the part of both that is billed by use and not by the hour
+    by_use: list[PlanUse]  # its parts for bytes and requests that the storage meters
     work_volume: Volume | None = None  # of each instance, for data that is not on the storage
     launch: int | None = None  # number of the launch, from 1, if there are several
     joined: str | None = None  # the cell in which they are joined
@@ -90,6 +91,8 @@ class PlannedCell:
             "metered_usd": self.metered_cost.to_document(),
             "rates_usd": self.rates.to_document(),
         }
+        if self.by_use:
+            document["by_use"] = self.by_use
         if self.work_volume:
             document["work_volume"] = self.work_volume
         if self.launch is not None and self.joined is not None:
@@ -118,8 +121,7 @@ class PlannedFileSystem:
     hour_usd: float  # cost per hour of its existence
     reserve_usd: float  # worst case of creating, populating and deleting it; the rest is in its cells' reserves
     launch: int | None = None  # which of several it is for, from 1
-    by_use: list[PlanUse] = field(default_factory=list)  # the part of its cost that grows with bytes and requests
-    assumed_bytes_per_s: float = 0.0  # that `by_use` rests on; 0: the workloads determine their bytes
+    assumed_bytes_per_s: float = 0.0  # that the use of its cells rests on; 0: the workloads determine their bytes
 
     def to_document(self) -> PlanFileSystem:
         """Return the file system as JSON."""
@@ -135,10 +137,8 @@ class PlannedFileSystem:
         }
         if self.launch is not None:
             document["launch"] = self.launch
-        if self.by_use:
-            document["by_use"] = self.by_use
-            if self.assumed_bytes_per_s:
-                document["assumed_bytes_per_s"] = self.assumed_bytes_per_s
+        if self.assumed_bytes_per_s:
+            document["assumed_bytes_per_s"] = self.assumed_bytes_per_s
         return document
 
 

@@ -221,14 +221,11 @@ class Planner:
         stored_bytes = max(work.use.stored_bytes for work in timed)
         costs: dict[tuple[str, Work, str], CellGroupCost] = {}
         planned = []
-        used: dict[str, Amount] = {}
         for cell, known, work in zip(cells, earlier, works, strict=True):
             key = cell.workload.fingerprint, work.time, str(cell.fleet.placement)
             if (group := costs.get(key)) is None:
                 group = costs[key] = self._group_cost(cell, work, shortest_poll_s, stored_bytes)
             planned.append(self._plan_cell(cell, work.time, launch, group, known))
-            for name, amount in () if known.reused_from else group.charges_by_use:
-                used[name] = used.get(name, NOTHING).and_also(amount)
             if cell.workload.assumed_bytes_per_s and group.charges_by_use and not known.reused_from:
                 self.unbounded.append((cell, group.by_use))
         measured = [cell for cell in planned if not cell.reused_from]
@@ -252,8 +249,10 @@ class Planner:
             cost=sum((cell.shared_cost for cell in measured), cost),
             hour_usd=file_system_cost(self.book, storage, hour).expected,
             reserve_usd=cost.high,
-            by_use=[self._use(Charge(name, amount)) for name, amount in used.items()],
-            assumed_bytes_per_s=max(cell.workload.assumed_bytes_per_s for cell in unmeasured or cells),
+            assumed_bytes_per_s=max(
+                (cell.workload.assumed_bytes_per_s for cell, made in zip(cells, planned, strict=True) if made.by_use),
+                default=0.0,
+            ),
         )
         if not measured:
             file_system = replace(file_system, expected_s=0.0, most_s=0.0, cost=Cost(), reserve_usd=0.0)
@@ -416,6 +415,7 @@ class Planner:
             work_volume=work_volume,
             shared_cost=group.file_system,
             metered_cost=group.orchestration + group.by_use + group.transit,
+            by_use=[self._use(charge) for charge in group.charges_by_use],
             launch=launch if is_relaunched else None,
             joined=cell_id(storage_id, workload_id, fleet.slug) if is_relaunched else None,
             attempts=earlier.attempts,
@@ -424,7 +424,9 @@ class Planner:
         if not earlier.reused_from:
             return planned
         free = Cost()
-        return replace(planned, cost=free, shared_cost=free, metered_cost=free, reused_from=earlier.reused_from)
+        return replace(
+            planned, cost=free, shared_cost=free, metered_cost=free, by_use=[], reused_from=earlier.reused_from
+        )
 
     def _use(self, charge: Charge) -> PlanUse:
         """Return a storage's charge by bytes or requests as JSON."""
@@ -433,7 +435,7 @@ class Planner:
             "charge": charge.name,
             "unit": price.unit,
             "amount": round(charge.amount.expected, 4),
-            "unit_usd": price.usd,
+            "unit_usd": price.unit_usd,
             "cost_usd": charges_cost(self.book, [charge]).to_document(),
         }
 

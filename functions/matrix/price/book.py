@@ -89,6 +89,11 @@ class Price:
     confirmed: bool
     spread: tuple[float, float] = (1.0, 1.0)
 
+    @property
+    def unit_usd(self) -> CostRange:
+        """US dollars for one unit, not rounded."""
+        return {"low": self.usd * self.spread[0], "expected": self.usd, "high": self.usd * self.spread[1]}
+
     def of(self, amount: Amount) -> Cost:
         """Return the cost of `amount` units."""
         low, high = self.spread

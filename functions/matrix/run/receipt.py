@@ -29,7 +29,7 @@ def receipt(
 ) -> ReceiptDocument:  # fmt: skip
     """Return the receipt from the run's resource rows.
 
-    - `metered_usd`: charges by use (requests, elastic bytes), as planned for the cells that ran.
+    - `metered_usd`: charges by use (requests, elastic bytes) of the cells that ran.
     - `sweep`: the result of the last sweep after the end, None before.
     - `unasked`: lists of AWS that could not be read, as of snapshots, each with its reason.
     - `unfinished`: resources whose creation was interrupted and that may still appear.

@@ -19,17 +19,22 @@ def mount_read_bytes(file: SampleFile, sample: Sample) -> float | None:
     return sample.counters.get(f"{COUNTERS.get(file.mount.kind or '')}_read_bytes")
 
 
+def of_mount(sample: Sample) -> dict[str, float]:
+    """Return the bytes and requests that an instance exchanged with the servers of its storage from start to end."""
+    return {
+        name: amount
+        for name, amount in sample.counters.items()
+        if name.startswith(SERVERS) and name.endswith(("_bytes", "_operations"))
+    }
+
+
 def of_work(sample: Sample) -> dict[str, float]:
     """Return the bytes and requests that an instance exchanged with the servers of its storage for its work.
 
     The kernel counts fio's ramp too, and the program does not. So what was counted beyond the program's own bytes
     belongs to the work for the share of the time that the work took. Empty for a disk, and if nothing was counted.
     """
-    counted = {
-        name: amount
-        for name, amount in sample.counters.items()
-        if name.startswith(SERVERS) and name.endswith(("_bytes", "_operations"))
-    }
+    counted = of_mount(sample)
     asked = worked_bytes(sample)
     moved = moved_bytes(counted)
     share = max(asked / moved, 1 - sample.overhead_share) if 0 < asked < moved else 1.0

@@ -352,7 +352,7 @@ def test_work_as_planned_costs_as_planned(storage, placement, cross_zone_share):
 
     [system] = planned["file_systems"]
     of_time = (3 * sum(rates.values()) + system["rates_usd"]["hour"]) * 2 * 60 * len(each) / 3600
-    of_use = sum(charge["cost_usd"]["expected"] for charge in system.get("by_use", []))
+    of_use = sum(charge["cost_usd"]["expected"] for charge in planned["cells"][0].get("by_use", []))
     of_zones = 0.02 * cross_zone_share * moved / 2**30
     assert usd == pytest.approx(of_time + of_use + of_zones, rel=1e-3)
     assert not any(cost.missing or cost.is_assumed for cost in costs)

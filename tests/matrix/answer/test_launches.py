@@ -145,7 +145,9 @@ def test_what_ran_is_the_least_of_the_measured_launches_and_each_is_paid_for_wha
 )
 def test_a_star_names_what_single_launches_of_file_systems_that_aws_places_do_not_show(changes, is_named):
     made, results, document = build_run({"ebs": {50: 3000.0}, "efs": {50: 3800.0}})
-    launches = [{"launch": number, "state": "measured"} for number in range(changes.get("launches", 0))]
+    launches = [
+        {"launch": number, "cell": f"{number}", "state": "measured"} for number in range(changes.get("launches", 0))
+    ]
     cells = [*made["cells"], *results.values()]
     for cell in (each for each in cells if each["storage"]["type"] == "efs"):
         cell["storage"] = changes.get("storage", cell["storage"])

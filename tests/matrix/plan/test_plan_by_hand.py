@@ -208,9 +208,8 @@ def test_a_command_moves_what_its_matrix_says_or_what_aws_allows_until_its_deadl
     expected, high = (3 * (2 * 0.03 + 0.5 * 0.06), 6 * (2 * 0.03 + 0.5 * 0.06))
     if is_unbounded:
         expected, high = 3 * 1e9 / 2**30 * 0.09, cell.deadline_s * (read * 0.03 + written * 0.06)
-    [by_use] = [system.by_use for system in made.file_systems if system.by_use]
-    assert sum(use["cost_usd"]["expected"] for use in by_use) == pytest.approx(expected, rel=0.001)
-    assert sum(use["cost_usd"]["high"] for use in by_use) == pytest.approx(high, rel=0.001)
+    assert sum(use["cost_usd"]["expected"] for use in cell.by_use) == pytest.approx(expected, rel=0.001)
+    assert sum(use["cost_usd"]["high"] for use in cell.by_use) == pytest.approx(high, rel=0.001)
     told = [warning["message"] for warning in made.warnings if warning["path"] == "workload[0]"]
     assert [f"{high:,.2f} USD" in message for message in told] == [True] * is_unbounded
 
@@ -325,7 +324,7 @@ def test_requests_below_32_kib_cost_as_much_as_requests_of_32_kib(kind, pattern)
         work = {"type": "fio", "rw": pattern, "bs": block, "size": "64m", "number_ios": 2_000, "direct": 1}
         # All blocks read files of the same size, so what lays them out is the same.
         document = matrix(storage=[{"type": kind}], workload=[work], fleet=[{"instanceType": "m6i.large", "count": 4}])
-        [file_system] = plan(document).file_systems
-        return {use["unit"]: use["amount"] for use in file_system.by_use if use["unit"].startswith("GiB")}
+        [cell] = plan(document).cells
+        return {use["unit"]: use["amount"] for use in cell.by_use if use["unit"].startswith("GiB")}
 
     assert moved_gib("4k") == moved_gib("32k") != moved_gib("64k")

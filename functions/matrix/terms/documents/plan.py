@@ -78,6 +78,8 @@ class PlanCell(TypedDict):
     """US dollars to reserve in the budget before it starts: its worst case, with its share of the file system."""
     metered_usd: NotRequired[CostRange]
     """The part that is billed by use and not by the hour."""
+    by_use: NotRequired[list["PlanUse"]]
+    """The part of that for bytes and requests that its storage meters; absent where it meters none."""
     rates_usd: NotRequired[MachineRates]
     emulation: NotRequired[Emulation]
     taken_from: NotRequired[Source]
@@ -100,7 +102,7 @@ class HourRate(TypedDict):
 
 
 class PlanUse(TypedDict):
-    """What a storage charges by bytes or requests over all of its cells, of one price of the book."""
+    """What a storage charges a cell by bytes or requests, of one price of the book."""
 
     charge: str
     """Name of the price in prices.json."""
@@ -108,7 +110,7 @@ class PlanUse(TypedDict):
     """Unit of the price, such as GiB read."""
     amount: float
     """Expected number of units."""
-    unit_usd: float
+    unit_usd: CostRange
     """US dollars for one unit."""
     cost_usd: CostRange
 
@@ -126,10 +128,8 @@ class PlanFileSystem(TypedDict):
     expected_s: float
     cost_usd: CostRange
     """Of its hours, of the bytes and requests of its cells, and of filling its cache."""
-    by_use: NotRequired[list[PlanUse]]
-    """The part that grows with bytes and requests and not with time; absent where it charges for none."""
     assumed_bytes_per_s: NotRequired[float]
-    """There where `by_use` rests on an assumption: bytes per second, each way, of each instance of a command."""
+    """There where its cells' `by_use` rests on an assumption: bytes per second, each way, of each instance."""
     reserve_usd: float
     """The worst case of creating, populating and deleting it."""
     rates_usd: NotRequired[HourRate]

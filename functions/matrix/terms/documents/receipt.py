@@ -44,7 +44,7 @@ class ReceiptTotals(TypedDict):
     """US dollars for them after their deletion, until they leave it."""
     resources_usd: float
     metered_usd: float
-    """Billed by use, as planned for the cells that ran."""
+    """Billed by use: as the mounts of the cells that ran counted, else as planned."""
     cost_usd: float
 
 

@@ -5,7 +5,7 @@ from typing import NotRequired
 from typing_extensions import TypedDict
 
 from matrix.terms.documents.bottleneck import Bottleneck
-from matrix.terms.documents.parts import Attempt, Emulation, Failure, Fleet, Params, Part, Source
+from matrix.terms.documents.parts import Attempt, CostRange, Emulation, Failure, Fleet, Params, Part, Source
 from matrix.terms.documents.watched import CloudWatchMetrics
 from matrix.terms.findings.warnings import WarningDocument
 
@@ -353,6 +353,8 @@ class LaunchOutcome(TypedDict):
     actual_s: float | None
     launched: NotRequired[int]
     """How many instances ran, where it is known."""
+    metered_usd: NotRequired[CostRange]
+    """What is billed of it by use, with the bytes that its mounts counted."""
     taken_from: NotRequired[Source]
 
 
@@ -370,6 +372,8 @@ class ResultDocument(TypedDict):
     expected_s: float | None
     actual_s: float | None
     """From the launch to the end; of several launches all together."""
+    metered_usd: NotRequired[CostRange]
+    """What is billed by use, with the bytes that the mounts counted; several launches have it for each."""
     points: list[PointResult]
     highest_rates: NotRequired[list[HighestRate]]
     """One for each sweep of rates, where the workload has a limit for them."""
