@@ -61,7 +61,7 @@ def _charges(
     # Beside its steps a cell lays out files and removes them, by requests of sizes that nobody knows.
     sums = _plus(sums, storage.metered_bytes(beside, UNKNOWN_SIZES))
     read, written = (way._replace(expected=expected) for way, expected in zip(bounds, sums, strict=True))
-    usage = Usage(NOTHING, read, written, NOTHING)
+    usage = Usage(NOTHING, read, written, NOTHING, Amount.exactly(in_all.get("nfs_read_operations", 0.0)))
     # Mounts count no requests to S3, so these stay as planned.
     return [charge for charge in storage.charges(usage) if charge.name.endswith("_gib")]
 

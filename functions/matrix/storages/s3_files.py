@@ -17,6 +17,8 @@ from matrix.terms.use import Use, nfs_operations, total
 READ_IOPS, WRITE_IOPS = 250_000, 50_000
 READ_BYTES_PER_S = 1e12  # "terabytes per second"
 MIN_WRITE_GIBPS, MOST_WRITE_GIBPS, CLIENT_READ_GIBPS = 1.0, 5.0, 3.0
+# "The minimum billable file size on high-performance storage is 10 KiB" (S3 Files metering, read in November 2026).
+MIN_FILE_BYTES = 10 * 2**10
 # The FileSystemId of CreateFileSystem's model; EFS's ids are shorter.
 FileSystemId = Annotated[str, StringConstraints(pattern=r"^fs-[0-9a-f]{17,40}$")]
 
@@ -180,20 +182,20 @@ class S3FilesStorage(Storage):
     def charges(self, usage: Usage) -> Iterator[Charge]:
         """Yield hot storage, its reads and writes, and the exported objects (S3 Files metering).
 
-        Written data are exported once, which counts as reading them. Objects keep a version of each export.
+        Written data are exported once: read with their metadata, and put. Objects keep a version of each export.
         """
+        files, stored = usage.write_requests, usage.stored_bytes
+        # A file may be billed as larger than it is; how many there are at once is not known.
+        hot = usage._replace(stored_bytes=stored._replace(high=stored.high + files.high * MIN_FILE_BYTES))
         written = usage.written_bytes.and_also(usage.written_padding)
-        yield Charge("s3_files_gib_month", usage.varying_gib_months)
+        yield Charge("s3_files_gib_month", hot.varying_gib_months)
         yield Charge("s3_gib_month", usage.varying_gib_months)
-        # A read may be metered as a read of metadata, too (S3 Files metering).
+        # Each read of a file is one of metadata, too, wherever its data are; how many there are is known at most.
         looked_up = Amount(0.0, 0.0, usage.read_requests.high * METERED_METADATA_BYTES)
-        through = usage.read_bytes.and_also(usage.read_padding).and_also(looked_up)
-        if self.direct_reads:
-            through = Amount(0.0, through.expected, through.high)
+        data = usage.read_bytes.and_also(usage.read_padding)
         # A file that is deleted before its export, a minute after its last change, is never exported.
-        exported = Amount(0.0, written.expected, written.high)
-        read = Amount(through.low, through.expected + exported.expected, through.high + exported.high)
-        yield Charge("s3_files_read_gib", read.times(1 / 2**30))
+        exported = written.and_also(files.times(METERED_METADATA_BYTES))._replace(low=0.0)
+        through = data._replace(low=0.0 if self.direct_reads else data.low)
+        yield Charge("s3_files_read_gib", through.and_also(looked_up).and_also(exported).times(1 / 2**30))
         yield Charge("s3_files_write_gib", written.times(1 / 2**30))
-        puts = usage.write_requests
-        yield Charge("s3_put", Amount(0.0, puts.expected, puts.high))
+        yield Charge("s3_put", files._replace(low=0.0))

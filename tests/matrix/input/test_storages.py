@@ -17,7 +17,7 @@ from matrix.input.workloads.contract import Clients
 from matrix.plan.planning import plan
 from matrix.price.book import file_system_cost, published_prices
 from matrix.storages.models import MODELS, is_shared
-from matrix.terms.charges import Amount, Usage
+from matrix.terms.charges import NOTHING, Amount, Usage
 
 
 def test_writing_an_instance_store_all_over_takes_its_time_and_is_in_its_name():
@@ -120,6 +120,21 @@ def test_every_throughput_capacity_that_fsx_offers_has_its_cache_and_bursts(kind
         ).matrix.storage[0]
 
         assert storage.cache_bytes > 0
+
+
+def test_s3_files_bill_a_file_as_10_kib_at_least_and_its_export_as_metadata_too():
+    """S3 Files metering: minimum billable file size; "exporting changes to your S3 bucket"."""
+    files, hour = 2**20, Amount.exactly(3_600.0)
+    small = Usage(
+        hour, NOTHING, Amount.exactly(files * 2**10), Amount.exactly(files * 2**10), NOTHING, Amount.exactly(files)
+    )
+    charges = dict(MODELS["s3-files"].model_validate({"type": "s3-files"}).charges(small))
+
+    # A million files of 1 KiB: in *high* each takes 10 KiB more, and costs 4 KiB beside its own.
+    assert charges["s3_files_gib_month"].high * 730 == pytest.approx(1 + 10)
+    assert charges["s3_gib_month"].high * 730 == pytest.approx(1)
+    read = charges["s3_files_read_gib"]
+    assert (read.low, read.expected, read.high) == pytest.approx((0, 1 + 4, 1 + 4))
 
 
 def test_efs_and_s3_files_meter_a_request_as_32_kib_at_least():

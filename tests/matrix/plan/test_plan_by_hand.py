@@ -327,4 +327,6 @@ def test_requests_below_32_kib_cost_as_much_as_requests_of_32_kib(kind, pattern)
         [cell] = plan(document).cells
         return {use["unit"]: use["amount"] for use in cell.by_use if use["unit"].startswith("GiB")}
 
-    assert moved_gib("4k") == moved_gib("32k") != moved_gib("64k")
+    # An export of more bytes has more parts, each with its metadata.
+    assert moved_gib("4k") == pytest.approx(moved_gib("32k"), rel=1e-3)
+    assert moved_gib("64k") != pytest.approx(moved_gib("32k"), rel=1e-3)
