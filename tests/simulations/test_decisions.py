@@ -25,7 +25,7 @@ from matrix.statistics.uncertainty import of_independent
 from matrix.terms.verdicts import difference_of, expected_ahead
 
 pytestmark = pytest.mark.slow
-TRIALS = 60
+TRIALS = 40
 CHEAP = {"type": "ebs", "volumeType": "gp3", "sizeGiB": 100}
 DEAR = CHEAP | {"sizeGiB": 1_000}
 WELL = FleetTruth(instances=10, repetitions=10, of_instances=0.01, of_repetitions=0.005)
@@ -190,7 +190,7 @@ def test_a_third_storage_changes_nothing_between_two(truth, times, third):
     third = replace(third, instances=truth.instances, repetitions=truth.repetitions)
     rng = np.random.default_rng(2)
     opened = []
-    for _ in range(30):
+    for _ in range(15):
         seconds = [each.draw(rng) for each in (truth, slower(truth, times), third)]
         two, three = (
             tables.decided(some, usd) for some, usd in ((seconds[:2], (2.0, 1.0)), (seconds, (2.0, 1.0, 2.5)))
