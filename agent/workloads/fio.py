@@ -236,7 +236,7 @@ def longest_s(options: dict[str, Any]) -> float | None:
     job = FioJob(options)
     if not (job.is_open_loop and job.is_on("time_based") and job.seconds("runtime")):
         return None
-    return 2 * (job.seconds("ramp_time") + job.seconds("runtime")) + STALLED_S
+    return 2 * (job.delay_s + job.seconds("ramp_time") + job.seconds("runtime")) + STALLED_S
 
 
 def check_engine(fio: str, engine: str) -> None:

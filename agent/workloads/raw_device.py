@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from agent.machine.workspace import Workspace
 
 PLAYED = "a file in a folder plays the device: this is not a raw disk"
-PLACES = ("size", "offset", "offset_increment", "kb_base", "ioengine", "iodepth")
+PLACES = ("size", "filesize", "offset", "offset_increment", "kb_base", "ioengine", "iodepth")
 
 
 def of_step(job: Job, step: Step, workspace: Workspace, *, writes: bool = True) -> Path | None:

@@ -60,6 +60,10 @@ def new(
     job_file: Annotated[
         Path | None, typer.Option("--from", metavar="JOB.FIO", help="A fio job file: its sections are the workload.")
     ] = None,
+    values: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="A variable of this file, or an option of all its jobs."),
+    ] = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Write a matrix for you to edit.
@@ -88,7 +92,7 @@ def new(
     if job_file:
         if workload is not None or command is not None:
             raise CommandError("--from is the workload, and so is another option", "leave one out", ExitCode.BAD_INPUT)
-        draft.given = _of_job_file(job_file)
+        draft.given = _of_job_file(job_file, values or [])
     else:
         _choose_workloads(draft, workload, command, prepare, seconds)
     machine = starting.usual_instance_type(draft.storages)
@@ -151,11 +155,12 @@ def _own_command(draft: "Draft", command: str | None, prepare: str | None, secon
     return starting.own_command(command, prepare, _numbers("--seconds", seconds)[0])
 
 
-def _of_job_file(path: Path) -> "Part":
+def _of_job_file(path: Path, values: Sequence[str]) -> "Part":
     """Return the workload of a fio job file, and print which of its lines change."""
     from cli.inputs import starting
 
-    workload, changes = starting.of_job_file(planning.read(path).decode(errors="replace"), path.parent)
+    given = dict(value.partition("=")[::2] for value in values)
+    workload, changes = starting.of_job_file(planning.read(path).decode(errors="replace"), path.parent, given)
     for line in changes:
         terminal.print_wrapped(terminal.stderr(), f"Changed: {line}")
     return workload

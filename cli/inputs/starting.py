@@ -132,10 +132,11 @@ class Draft:
         return []
 
 
-def of_job_file(job_file: str, folder: Path) -> tuple[Part, list[str]]:
+def of_job_file(job_file: str, folder: Path, values: Mapping[str, str] | None = None) -> tuple[Part, list[str]]:
     """Return the workload of a fio job file, with the lines of files that it includes; and its lines that change.
 
-    Those files are beside it, in `folder`. One that cannot be read stays a line, which is refused.
+    Those files are beside it, in `folder`. `values` are of variables, such as ${SIZE}; one that no line has is an
+    option of all jobs, as on fio's command line. What cannot be read or is not given stays, and is refused.
     """
     lines: list[str] = []
     for line in job_file.splitlines():
@@ -143,6 +144,11 @@ def of_job_file(job_file: str, folder: Path) -> tuple[Part, list[str]]:
         is_include = line.strip().startswith("include ") and name.is_file()
         lines += name.read_text(errors="replace").splitlines() if is_include else [line.rstrip()]
     text = "\n".join(lines).strip() + "\n"
+    given = dict(values or {})
+    for variable in [each for each in given if f"${{{each}}}" in text]:
+        text = text.replace(f"${{{variable}}}", given.pop(variable))
+    if given:
+        text = "\n".join(["[global]", *(f"{name}={value}" for name, value in given.items()), text])
     workload = FioWorkload.model_construct(type="fio", job_file=text)
     changes = dict.fromkeys(
         f"{change.name}={change.value} {change.becomes}"

@@ -21,16 +21,21 @@ SYNCING = ("fsync", "fdatasync", "sync_file_range")
 PACING = ("rate_iops", "rate", "thinktime")
 READ, WRITE = 0, 1
 SECTOR_BYTES = 512
+# fio has no more.
+MAX_JOBS = 4_096
 OF_OFFSETS = ("offset", "offset_increment", "ba")
 DEFAULT_BLOCK = "4k"
+# With these a job ends when a disk is full or another job has ended, or its files grow with each pass.
+OF_WRITES = ("fill_device", "file_append")
+UNTOLD = (*OF_WRITES, "flow", "thinktime_iotime")
 # What compressors of file systems take at once, such as a record of OpenZFS.
 RECORD_BYTES = 128 << 10
 # What they save of one random block that is written again and again, however large (fio scrambles a part of it).
 MIN_REPEATED = 0.1
 # Options by which a file that is laid out differs from another, and a part of a device.
-OF_PARTS = ("kb_base", "offset", "offset_increment", "size")
+OF_PARTS = ("filesize", "kb_base", "offset", "offset_increment", "size")
 OF_FILES = (
-    *OF_PARTS, "buffer_compress_chunk", "buffer_compress_percentage", "buffer_pattern", "dedupe_percentage", "filesize",
+    *OF_PARTS, "buffer_compress_chunk", "buffer_compress_percentage", "buffer_pattern", "dedupe_percentage",
     "fill_device", "nrfiles", "numjobs", "offset_align", "refill_buffers", "scramble_buffers", "zero_buffers",
 )  # fmt: skip
 _SIZE = re.compile(r"([0-9]{1,15})([kmgt]?)(i?)b?")
@@ -66,13 +71,17 @@ class FioJob:
         return any(self._given.get(name, "0") not in {"0", "none"} for name in names)
 
     def number(self, name: str) -> float:
-        """Return an option that is a number, else 0."""
+        """Return an option that is a number, or one with a unit of sizes, else 0."""
         text = self._given.get(name, "0")
-        return float(text) if re.fullmatch(r"[0-9]{1,12}(\.[0-9]+)?", text) else 0.0
+        return float(text) if re.fullmatch(r"[0-9]{1,12}(\.[0-9]+)?", text) else float(self.size(text))
 
     def seconds(self, name: str, default_unit: str = "s") -> float:
         """Return an option that is a time in seconds, else 0."""
-        match = _TIME.fullmatch(self._given.get(name, "0"))
+        return self._seconds(self._given.get(name, "0"), default_unit)
+
+    @staticmethod
+    def _seconds(text: str, default_unit: str) -> float:
+        match = _TIME.fullmatch(text)
         return float(match[1]) * _UNITS_S.get(match[2] or default_unit, 0.0) if match else 0.0
 
     def size(self, text: str, whole: float = 0.0) -> int:
@@ -124,7 +133,7 @@ class FioJob:
     @cached_property
     def jobs(self) -> int:
         """How many processes do the same."""
-        return int(self.number("numjobs")) or 1
+        return min(MAX_JOBS, int(self.number("numjobs")) or 1)
 
     @cached_property
     def files(self) -> int:
@@ -414,6 +423,19 @@ class FioJob:
         """Seconds after which it ends in any case: its runtime, and its ramp, which that does not include."""
         runtime_s = self.seconds("runtime")
         return runtime_s + self.seconds("ramp_time") if runtime_s else math.inf
+
+    @cached_property
+    def delay_s(self) -> float:
+        """Seconds after which it starts; of two with - between them the longer."""
+        *_, longest = self._given.get("startdelay", "0").split("-")
+        return self._seconds(longest, "s")
+
+    @property
+    def untold(self) -> str | None:
+        """The option by which its bytes and its end cannot be told; None if they can, or if a time ends it."""
+        if self.longest_s < math.inf:
+            return None
+        return next((name for name in UNTOLD if self.is_on(name) and (self.writes or name not in OF_WRITES)), None)
 
     def _stored(self, job: int, *, at_most: bool) -> float:
         """Return up to which byte the files of a process go, or a process on a device."""

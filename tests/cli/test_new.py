@@ -43,6 +43,18 @@ def test_a_fio_job_file_becomes_the_workload_as_it_is_and_what_changes_is_said(m
     assert "filename=x becomes filename=srv-dev-bench-x" in done.stderr
 
 
+def test_variables_of_a_job_file_and_options_of_its_command_line_are_set(matrix, tmp_path):
+    (tmp_path / "mine.fio").write_text("[a]\nrw=randread\nnumjobs=${JOBS}\n")
+    made = ("new", "-", "--from", "mine.fio", "--storage", "ebs", "--count", "1")
+
+    done = matrix(*made, "--set", "JOBS=2", "--set", "size=1g")
+
+    assert done.exit_code == 0, done.stderr
+    [workload] = json.loads(done.stdout)["workload"]
+    assert workload["jobFile"] == "[global]\nsize=1g\n[a]\nrw=randread\nnumjobs=2\n"
+    assert matrix(*made, "--set", "size=1g").exit_code == 2
+
+
 def test_who_can_be_asked_is_told_what_there_is_and_asked(matrix, monkeypatch, tmp_path):
     monkeypatch.setattr(terminal, "can_ask", lambda: True)
 

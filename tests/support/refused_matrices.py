@@ -377,6 +377,7 @@ FIO_OPTIONS = [
     ],
     *[("runtime", value, PASSED_ON) for value in (0.5, "0.5m", 86_401)],
     ("numjobs", -1, PASSED_ON),
+    ("wait_for", "x", PASSED_ON),
     *[("ramp_time", value, PASSED_ON) for value in ("soon", -1)],
     *[("rwmixread", value, PASSED_ON) for value in (101, [50, 1000])],
     ("rw", "randwrit", PASSED_ON),
@@ -497,6 +498,7 @@ def _on(storage: Document, rows: list[Row]) -> list[Row]:
 
 
 FIO_READ = FIO | {"rw": "randread"}
+SHARED_ALIAS = {"type": "fio", "data": "shared", "jobFile": "[a]\nsize=1m\nreadwrite=write\n"}
 SHARED_SECTIONS = {"type": "fio", "data": "shared", "jobFile": "[global]\nsize=1m\n[a]\nrw=read\n[b]\nrw=write\n"}
 OF_NEIGHBOURS = READ | {"data": ["own", "neighbour"]}
 # (changes of the smallest matrix, path, code).
@@ -585,6 +587,7 @@ REFUSED: list[Row] = [
         )
     ],
     row("workload[0].jobFile.b.rw", "shared-files-are-only-read", workload=SHARED_SECTIONS, storage=EFS, count=2),
+    row("workload[0].jobFile.a.rw", "shared-files-are-only-read", workload=SHARED_ALIAS, storage=EFS, count=2),
     row("workload[0].data", "neighbours-can-be-read", workload=OF_NEIGHBOURS, storage=EFS, count=4, quorum=0.5),
     row(
         "workload[0].data", "neighbours-can-be-read", workload=OF_NEIGHBOURS, storage=FSX | {"fileSystems": 2}, count=4

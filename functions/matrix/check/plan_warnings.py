@@ -195,7 +195,7 @@ def _read_bytes(cell: Combination, point: Mapping[str, Any], *, is_repeated: boo
     footprint = cell.workload.footprint(params, cell.storage, clients)
     if isinstance(cell.workload, FioWorkload):
         stored, options = cell.workload.data_bytes(params, cell.storage, clients), point["options"]
-        pattern = str(options.get("rw", options.get("readwrite", "read")))
+        pattern = FioJob(options).pattern
         are_same = not pattern.startswith("rand") or str(options.get("randrepeat", 1)) != "0"
     else:
         stored, are_same = footprint.stored_bytes, point["access"] == "sequential"
@@ -206,7 +206,7 @@ def _read_bytes(cell: Combination, point: Mapping[str, Any], *, is_repeated: boo
 
 def _jobs(point: Mapping[str, Any]) -> int:
     """The number of fio jobs with a file of the given size each."""
-    return int((point.get("options") or {}).get("numjobs", 1))
+    return FioJob(point.get("options") or {}).jobs
 
 
 def _describe_fleet(count: int) -> str:

@@ -233,3 +233,48 @@ def test_a_section_begins_behind_the_one_that_it_waits_for():
     beside = {point["section"]: list(point.get("beside", ())) for point in points(jobFile=text)}
 
     assert beside == {"a": [], "b": ["c"], "c": ["b"]}
+
+
+@pytest.mark.parametrize("option", ["fill_device", "file_append", "flow", "thinktime_iotime"])
+def test_time_and_bytes_are_asked_for_where_options_do_not_tell_them(option):
+    given = {"rw": "write", "size": "1g", option: 1}
+    expected = {"expectedSeconds": 100, "expectedReadGiB": 0, "expectedWriteGiB": 50}
+    for lacking in ({}, {"expectedSeconds": 100}):
+        with pytest.raises(InvalidMatrix) as refused:
+            planned(**given, **lacking)
+        assert [(each.path, each.code) for each in refused.value.problems] == [
+            (f"workload[0].{option}", "amounts-are-told")
+        ]
+    checked = planned(**given, **expected)
+    [workload], [storage] = checked.matrix.workload, checked.matrix.storage
+
+    footprint = workload.footprint(*workload.points(), storage, Clients(1))
+
+    assert (footprint.seconds, footprint.written_bytes, footprint.read_bytes) == (100, 50 * GIB, 0)
+    assert planned(**given, runtime=30)
+
+
+def test_what_options_tell_is_not_taken_from_what_is_expected():
+    plain, expecting = (planned(**TIMED, **more).matrix for more in ({}, {"expectedSeconds": 9}))
+    [storage] = plain.storage
+
+    seconds = {each.workload[0].footprint(*each.workload[0].points(), storage, Clients(1)).seconds
+               for each in (plain, expecting)}  # fmt: skip
+    assert len(seconds) == 1
+
+
+def test_a_job_that_starts_later_ends_later():
+    text = "[global]\nsize=1g\ntime_based\nruntime=30\nrw=randread\n[a]\n[b]\nstartdelay=60-90s\n"
+    checked = planned(jobFile=text)
+    [workload], [storage] = checked.matrix.workload, checked.matrix.storage
+
+    for point in workload.points():
+        footprint = workload.footprint(point, storage, Clients(1))
+        assert footprint.seconds == footprint.longest_s == 120
+
+
+@pytest.mark.parametrize("numjobs", ["5k", "9999999g"])
+def test_more_processes_than_fio_has_are_refused_at_once(numjobs):
+    with pytest.raises(InvalidMatrix) as refused:
+        planned(size="4k", numjobs=numjobs)
+    assert [problem.path for problem in refused.value.problems] == ["workload[0].numjobs"]

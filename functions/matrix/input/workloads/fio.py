@@ -21,9 +21,12 @@ from contract.fio_job import READ, SYNCHRONOUS_ENGINES, SYNCING, WRITE, FioJob, 
 from matrix.fields.types import AS_GIVEN, Rule, Sweep, refusal, repeated
 from matrix.input.workloads import fio_job_file, fio_options, fio_places
 from matrix.input.workloads.contract import Clients, Requests, Way, Workload
+from matrix.input.workloads.expected import ExpectedSeconds, seconds_of
 from matrix.input.workloads.fio_job_file import Section
+from matrix.input.workloads.shell import Gib
 from matrix.input.workloads.sweeps import Footprint, Moved, Params, combinations
 from matrix.storages.base import Ability, Need, Storage
+from matrix.storages.models import how_many
 from matrix.terms.charges import METERED_DATA_BYTES, PUT_PART_BYTES, metered_request_bytes
 from matrix.terms.metrics import latencies
 from matrix.terms.problems import Problem, Problems, Weight, check, path_text
@@ -73,6 +76,7 @@ AGAIN_OR_ELSEWHERE = frozenset(
 )  # fmt: skip
 # Bytes per second that no process writes to one object.
 MOST_OF_A_WRITER = 3e9
+EXPECTED = ("expected_seconds", "expected_read_gib", "expected_write_gib")
 MAX_JOB_FILE_CHARACTERS = 50_000
 MAX_SECTIONS = 100
 MAX_SECTION_CHARACTERS = 60
@@ -103,6 +107,12 @@ class FioWorkload(Workload):
     """Text of a fio job file instead of options. Each section is a point."""
     data: Sweep[Literal["own", "shared"]] = Field(default=["own"])
     """Each instance lays out the files that it reads, or one of them does and all read the same."""
+    expected_seconds: Annotated[ExpectedSeconds | None, Field(examples=[600])] = None
+    """About how many seconds each point takes, where fio's options do not tell."""
+    expected_read_gib: Annotated[Gib | None, Field(alias="expectedReadGiB", examples=[12.5])] = None
+    """GiB that each instance reads in one step of a point, where fio's options do not tell."""
+    expected_write_gib: Annotated[Gib | None, Field(alias="expectedWriteGiB", examples=[12.5])] = None
+    """GiB that it writes in one step, without what is laid out before."""
 
     @property
     def options(self) -> dict[str, list[Any]]:
@@ -133,7 +143,13 @@ class FioWorkload(Workload):
         options: dict[str, Any] = {
             name: [value] for name, value in section.options.items() if not fio_options.name_fault(name)
         }
-        return FioWorkload.model_construct(type="fio", device=self.wants_device, job_file=None, **options)
+        expected = {name: getattr(self, name) for name in EXPECTED}
+        return FioWorkload.model_construct(type="fio", device=self.wants_device, job_file=None, **expected, **options)
+
+    @property
+    def single(self) -> Params:
+        """The first value of each option."""
+        return {name: values[0] for name, values in self.options.items()}
 
     @cached_property
     def targets(self) -> list[Any]:
@@ -257,7 +273,7 @@ class FioWorkload(Workload):
             moved = job.split(min(job.most_bytes, speed * its_s))
             if job.verifies:
                 moved, its_s = moved._replace(read=moved.written), min(job.longest_s, 2 * its_s)
-            lasts_s = max(lasts_s, its_s)
+            lasts_s = max(lasts_s, job.delay_s + its_s)
             read += moved.read
             written += moved.written
             read_requests += moved.read / job.blocks[READ]
@@ -266,6 +282,13 @@ class FioWorkload(Workload):
             operations += 0.0 if _is_merged(job, storage) else (moved.read + moved.written) / job.mean_block
         laid_out, files, made, made_requests = NOTHING_LAID_OUT if is_there else point.laid_out
         before_s = (laid_out + point.read_before_bytes) / clients.bytes_per_s(storage)
+        timed = _timed(point, laid_out, files, storage, clients) if point.longest_s < math.inf else None
+        longest_s = point.longest_s
+        if self.expected_seconds and any(job.untold for job in jobs):
+            count = math.ceil(clients.count / how_many(storage.document))
+            lasts_s = longest_s = seconds_of(self.expected_seconds, storage.type, count)
+            read, written = ((gib or 0) * 2**30 for gib in (self.expected_read_gib, self.expected_write_gib))
+            read_requests, timed = read / METERED_DATA_BYTES, None
         written += laid_out
         return Footprint(
             seconds=before_s + lasts_s,
@@ -277,8 +300,8 @@ class FioWorkload(Workload):
             operations=operations,
             read_padding=read_padding,
             written_padding=written_padding,
-            longest_s=before_s + point.longest_s,
-            timed=_timed(point, laid_out, files, storage, clients) if point.longest_s < math.inf else None,
+            longest_s=before_s + longest_s,
+            timed=timed,
             making_s=clients.making_s(storage, *((0.0, made) if sharing > 1 else (made, 0.0))),
             made_bytes=made / sharing,
             made_requests=made_requests / sharing,
@@ -329,7 +352,7 @@ class FioWorkload(Workload):
             read_before_bytes=sum(job.read_before_bytes for job in jobs),
             own_bytes=sum_of_places(used, [job.stored_bytes for job in used]) + own_bytes,
             shared_bytes=shared_bytes,
-            longest_s=max(job.longest_s for job in jobs),
+            longest_s=max(job.delay_s + job.longest_s for job in jobs),
         )
 
     @cached_property
@@ -394,6 +417,7 @@ class FioWorkload(Workload):
             option_values_are_different,
             targets_are_of_the_storage,
             changes_are_said,
+            amounts_are_told,
             shared_files_are_only_read,
             fio_accepts_each_point,
             sections_are_jobs,
@@ -545,6 +569,16 @@ def job_has_an_end(part: FioWorkload) -> Problems:
         yield part.problem("size", "fio needs the size of its files", 'write size "1G"', value=None)
 
 
+def amounts_are_told(part: FioWorkload) -> Problems:
+    """Yield a problem for an option by which nobody could tell how long a job takes, if the matrix does not say so."""
+    if part.job_file is not None or all(getattr(part, name) is not None for name in EXPECTED):
+        return
+    name = next(filter(None, (FioJob(options).untold for options in combinations(part.options))), None)
+    if name:
+        fix = "write runtime, or expectedSeconds, expectedReadGiB and expectedWriteGiB"
+        yield part.problem(name, "leaves open how much the job moves, and when it ends", fix)
+
+
 def option_values_are_different(part: FioWorkload) -> Problems:
     """Yield a problem for each option with the same value twice."""
     for name, values in part.options.items():
@@ -562,7 +596,7 @@ def targets_are_of_the_storage(part: FioWorkload) -> Problems:
 
 def changes_are_said(part: FioWorkload) -> Problems:
     """Yield a warning for each option that is not passed on as it is."""
-    for change in part.changes({name: values[0] for name, values in part.options.items()}):
+    for change in part.changes(part.single):
         yield part.problem(change.name, change.becomes, "leave it out, and nothing is changed", weight=Weight.NOTE)
 
 
@@ -574,7 +608,7 @@ def shared_files_are_only_read(part: FioWorkload) -> Problems:
         rule = "are files that all instances read, and a device belongs to one of them"
         yield part.problem("data", rule, "leave device or data out", value="shared")
     names = ("rw", "filesize")
-    given = [({"section": section.name}, section.options) for section in part.sections]
+    given = [({"section": section.name}, part.of_section(section).single) for section in part.sections]
     if part.job_file is None:
         given = [
             ({}, each) for each in combinations({name: part.options[name] for name in names if name in part.options})

@@ -6,12 +6,14 @@ import re
 from pathlib import Path
 from typing import Any
 
+from contract.fio_job import MAX_JOBS, FioJob
+
 _KNOWN: dict[str, Any] = json.loads(Path(__file__).with_name("fio_options.json").read_text(encoding="utf-8"))
 VERSION, OPTIONS, ENGINE_OPTIONS = _KNOWN["fio"], _KNOWN["options"], _KNOWN["engines"]
 ALIASES = {option["alias"]: name for name, option in OPTIONS.items() if "alias" in option}
 # A name that is so like another one is it, misspelt.
 MEANS_THE_SAME = 0.9
-MAX_JOBS, MAX_RUNTIME_S = 4_096, 86_400
+MAX_RUNTIME_S = 86_400
 
 # What leaves the storage under test, or changes the machine.
 _PROGRAM = "it would run a program as root on the instance"
@@ -25,6 +27,7 @@ REFUSED = {
     "exec_prerun": _PROGRAM, "exec_postrun": _PROGRAM,
     "read_iolog": _TRACE, "merge_blktrace_file": _TRACE,
     "ioscheduler": _MACHINE, "cgroup": _MACHINE, "uid": _MACHINE, "gid": _MACHINE,
+    "wait_for": "each point is one job, and a jobFile has several",
     "profile": "it has options of its own in place of a job's",
     "gtod_reduce": _LATENCIES, "disable_clat": _LATENCIES, "disable_lat": _LATENCIES,
     "trim_percentage": _NO_TRIMS, "trim_backlog": _NO_TRIMS, "verify_only": "it reads what an earlier job wrote",
@@ -59,8 +62,9 @@ REFUSED_ENGINES = {
 # One part of a value: a number with a unit of sizes or of times. fio reads 3.5k as 3 bytes, 10Q as 10 and -4k as 18 EB,
 # and 0.5m as 0 s.
 _NUMBER = re.compile(r"(0x[0-9a-f]+|[0-9]{1,18})([kmgtp]?i?b?|[mun]s(ec)?|[smhd])?", re.IGNORECASE)
-_TIME = re.compile(r"[0-9]{1,12}([mun]?s(ec)?|[mhd])?", re.IGNORECASE)
-_SHARE = re.compile(rf"{_NUMBER.pattern}|(100|[0-9]?[0-9])%|[0-9]+z", re.IGNORECASE)
+_A_TIME = "[0-9]{1,12}([mun]?s(ec)?|[mhd])?"
+_TIME = re.compile(f"{_A_TIME}(-{_A_TIME})?", re.IGNORECASE)
+_SHARE = re.compile(rf"{_NUMBER.pattern}|(100|[0-9]?[0-9])%", re.IGNORECASE)
 _FORMS = {
     "number": (_NUMBER, "16, or 4k"), "time": (_TIME, "10s"), "share": (_SHARE, "1G, or 50%"),
     "switch": (re.compile("[01]"), "1 or 0"),
@@ -141,8 +145,8 @@ def value_fault(name: str, value: object) -> tuple[str, str] | None:
     parts = [part for part in re.split("[,:/-]" if name in _SIZES else ",", text) if part or name != "filesize"]
     if not any(parts) or not all(form.fullmatch(part) for part in parts if part):
         return "is nothing that fio reads as it is meant", f"write such as {example}"
-    numbers = [int(part) for part in parts if part.isdecimal()]
-    least = 1 if name == "size" else option.get("least", 0)
+    numbers = [int(part) if part.isdecimal() else FioJob({}).size(part.lower()) for part in parts if part]
+    least = option.get("least", 0)
     most = {"numjobs": MAX_JOBS, "runtime": MAX_RUNTIME_S, "ramp_time": MAX_RUNTIME_S}.get(name, option.get("most"))
     if any(number < least or (most is not None and number > most) for number in numbers):
         return f"must be {least:,} or more" + (f", and {most:,} at most" if most is not None else ""), "write one"
