@@ -100,6 +100,34 @@ tps = 108.100001 (including connections establishing)
 tps = 108.200002 (excluding connections establishing)
 """
 
+SYSBENCH_1_1 = """\
+sysbench 1.1.0-3ceba0b (using bundled LuaJIT 2.1.0-beta2)
+
+Running the test with following options:
+Number of threads: 3
+Extra file open flags: dsync directio
+5 files, 1GiB each
+5GiB total file size
+Block size 4KiB
+Calling fsync() after each write operation.
+Using synchronous I/O mode
+Doing random write test
+
+Throughput:
+         read:  IOPS=0.00 0.00 MiB/s (0.00 MB/s)
+         write: IOPS=512.25 2.00 MiB/s (2.10 MB/s)
+         fsync: IOPS=512.25
+
+Latency (ms):
+         min:                                  0.41
+         avg:                                  5.86
+         max:                                 31.07
+        95th percentile:                       9.10
+         sum:                              30001.42
+
+"""
+SYSBENCH_ROW = 'random write,3,5,5GiB,4KiB,,"dsync directio",synchronous,1,,512.25,,2.00,,5.86,sysbench 1.1.0-3ceba0b'
+
 
 def table(folder, line, awk):
     """Run a line of the page in a folder; return the table that it wrote."""
@@ -165,8 +193,9 @@ def test_outputs_that_were_put_together_give_the_same_table(tmp_path, reads):
             ],
         ),
         ("pgbench-*.txt", PGBENCH_13, ['pgbench,"<builtin: TPC-B (sort of)>",7,prepared,3,1,kept,108.200002,9.113,']),
+        ("sysbench-*.txt", SYSBENCH_1_1, [f"sysbench,{SYSBENCH_ROW}"]),
     ],
-    ids=["mdtest 3.2", "pgbench 13"],
+    ids=["mdtest 3.2", "pgbench 13", "sysbench 1.1"],
 )
 def test_outputs_of_other_versions_are_read_too(tmp_path, reads, text, rows):
     (tmp_path / reads.replace("*", "1")).write_text(text)
