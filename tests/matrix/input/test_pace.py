@@ -39,7 +39,7 @@ def test_the_cells_of_a_file_system_never_fill_more_than_80_percent_of_the_histo
     assert events_of(works) <= 20_000
 
 
-@pytest.mark.parametrize(("seconds", "poll_s"), [(60, 10), (480, 31), (3_000, 60)])
+@pytest.mark.parametrize(("seconds", "poll_s"), [(1, 10), (60, 10), (480, 31), (3_000, 60)])
 def test_a_cell_is_looked_at_20_times_within_10_and_60_seconds(seconds, poll_s):
     # 120 s of preparation, 10 steps of 2 s and 2 s of margin and 1 s until it is seen.
     work = Work(seconds, steps=10, instances=1)

@@ -1,7 +1,7 @@
 """The receipt: hours and money worked out by hand."""
 
 import pytest
-from support.matrices import EBS, EFS, FLEET, FSX, TRANSFER, matrix
+from support.matrices import EBS, EFS, FILE_SERVER, FLEET, FSX, READ, TRANSFER, matrix
 
 from matrix.plan.planning import plan
 from matrix.report import markdown
@@ -36,17 +36,22 @@ def test_each_resource_has_its_hours_and_the_cost_of_the_plans_prices():
         row("volume", "vol-root", **of_cell, **gone, is_data=False),
         row("volume", "vol-data", **of_cell, **gone, is_data=True),
         row("volume", "vol-work", **of_cell, **gone, is_data=False, is_work=True),
+        row("volume", "vol-bin", **of_cell, **gone, is_data=True, binned_until=START + 1800 + 48 * 3600),
     ]
 
     made_ = made(document, rows)
 
     cost = {one["id"]: one["cost_usd"] for one in made_["resources"]}
-    assert {one["hours"] for one in made_["resources"]} == {0.5}
+    assert {one["id"]: one["hours"] for one in made_["resources"]} == dict.fromkeys(cost, 0.5) | {"vol-bin": 48.5}
     # c5.2xlarge 0.34 and a public address 0.005 an hour; 20 GiB and 200 GiB at 0.08 a month of 730 hours.
     assert cost["i-1"] == pytest.approx(0.345 / 2)
     assert cost["vol-root"] == pytest.approx(20 * 0.08 / 730 / 2, abs=1e-6)
     assert cost["vol-data"] == pytest.approx(200 * 0.08 / 730 / 2, abs=1e-6)
     assert cost["vol-work"] == pytest.approx(40 * 0.10 / 730 / 2, abs=1e-6)  # gp2
+    assert cost["vol-bin"] == pytest.approx(200 * 0.08 / 730 * 48.5, abs=1e-6)
+    totals = made_["totals"]
+    assert (totals["gone"], totals["binned"]) == (5, 1)
+    assert totals["binned_usd"] == pytest.approx(200 * 0.08 / 730 * 48, abs=1e-6)
     assert made_["totals"]["cost_usd"] == pytest.approx(sum(cost.values()) + 0.01, abs=1e-4)
 
 
@@ -128,7 +133,7 @@ def test_what_is_kept_on_purpose_is_complete_and_costs_nothing_of_the_run():
     images = [
         {
             "id": name,
-            "rates_usd": {"instance_hour": 0.1},
+            "rates_usd": {"instance_hour": 0.1 * n},
             "kept_usd_month": {"low": n, "expected": 2 * n, "high": 4 * n},
         }
         for name, n in (("one", 1.0), ("two", 10.0), ("three", 100.0))
@@ -150,6 +155,7 @@ def test_what_is_kept_on_purpose_is_complete_and_costs_nothing_of_the_run():
     assert [line["cost_usd"] for line in made_["resources"] if line["kept"]] == [0.0] * 3
     assert not made(document, rows, sweep=swept, unfinished=["the instances of c"])["is_complete"]
     assert made(planned(), [], sweep=swept)["totals"]["kept_usd_month"] is None
+    assert rate_usd(row("instance", "i-1", file_system=BUILDERS, cell="two"), document) == 1.0
 
 
 def test_money_is_rounded_to_a_millionth_and_the_sum_to_a_hundredth_of_a_cent():
@@ -201,11 +207,16 @@ def test_volumes_of_a_file_server_are_in_its_own_price_and_a_leak_has_none():
     assert rate_usd({**other, "file_system": name, "cell": SERVER}, document) == 0.0
     assert rate_usd({**other, "file_system": "unknown", "cell": SERVER}, document) is None
     assert rate_usd({**other, "file_system": name, "cell": "unknown"}, document) is None
+    served = planned(storage=[FILE_SERVER | {"name": "s"}], workload=[READ])
+    server = row("instance", "i-1", file_system="s", cell=SERVER)
+    assert rate_usd(server, served) == served["file_systems"][0]["rates_usd"]["hour"] > 0
 
 
-def test_each_cell_has_the_rates_of_its_own_instances():
+@pytest.mark.parametrize("populate", [{}, {"populate": "fetch"}])
+def test_each_cell_has_the_rates_of_its_own_instances(populate):
     fleet = [{"instanceType": kind, "count": 1} for kind in ("m6i.large", "c5.2xlarge")]
-    document = planned(fleet=fleet)
+    build = {"type": "build", "build": "make", "expectedSeconds": 60}
+    document = planned(fleet=fleet, storage=[EFS], workload=[build | populate])
     name = document["file_systems"][0]["id"]
 
     rates = {

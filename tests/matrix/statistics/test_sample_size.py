@@ -35,6 +35,9 @@ def test_five_values_bound_no_median_from_below_and_six_do():
     # P(Binomial(5, 0.5) >= 1) = 31/32 = 0.969 < 0.975 <= 63/64.
     assert at_least(np.arange(5.0), 50, 5) is None
     assert at_least(np.arange(6.0), 50, 6) == 0
+    # The 95 % interval of the median of 100 is that of their 40th and 61st (tables of the sign test).
+    values = np.arange(1.0, 101.0)
+    assert (at_least(values, 50, 100), at_most(values, 50, 100)) == (40, 61)
 
 
 def test_values_that_are_worth_fewer_bound_less():

@@ -1,5 +1,6 @@
 """The table of several comparisons, which terminal and Markdown draw."""
 
+import pytest
 from support.runs_for_reports import TWO_STORAGES, build_run
 
 from matrix.answer.decision import decide
@@ -37,6 +38,22 @@ def test_where_nothing_meets_the_objective_none_is_named():
     table = best(summary, summary["decision"]["questions"])
 
     assert [*table.texts("Cheapest that meets it")] == [("none",), ("none",)]
+
+
+@pytest.mark.parametrize("objective", [None, {"metric": "duration_s", "atMost": 1e6}])
+def test_the_head_claims_the_best_only_where_a_comparison_shows_it(objective):
+    def head(*states):
+        summary = decided(objective)
+        questions = [
+            question | {"state": state}
+            for question, state in zip(summary["decision"]["questions"], states, strict=True)
+        ]
+        return best(summary, questions).columns[1].head
+
+    untested, claimed = head("open", "not-tested"), head("shown", "shown")
+
+    assert head("open", "shown") == claimed != untested == head("open", "open")
+    assert claimed == head("expected", "shown")
 
 
 def test_of_many_comparisons_those_with_the_most_instances_are_shown():
