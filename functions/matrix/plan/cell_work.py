@@ -10,11 +10,19 @@ from matrix.input.workloads.sweeps import Footprint, Moved
 from matrix.plan.instance_limits import Reach
 from matrix.storages.base import Storage
 from matrix.storages.metrics import Burst, LimitUnit
+from matrix.storages.models import metrics_of
 from matrix.terms.charges import NOTHING, Amount, Usage
 from matrix.terms.documents.parts import Point
 
 # The least that the kernel asks a file server for, unless a program passes the page cache.
 PAGE_BYTES = 4_096
+
+
+class Padded(NamedTuple):
+    """Bytes a second of requests below the least size of a storage's metering: as they may count, and as they are."""
+
+    counted: float
+    moved: float
 
 
 class Rates(NamedTuple):
@@ -24,6 +32,8 @@ class Rates(NamedTuple):
     """Bytes read or bytes written, whichever are more."""
     bytes: float
     operations: float
+    padded: Padded
+    """Of the point whose small requests may count as the most; none if all are large."""
 
     def of(self, counts: LimitUnit) -> float:
         """Return the rate in the unit of a limit."""
@@ -95,7 +105,20 @@ def rates(cell: Combination, points: Sequence[Point], clients: Clients) -> Rates
         max((max(step.read_bytes, step.written_bytes) / step.seconds for step in lasting), default=0.0),
         max((_amount(step, "bytes/s", cell.storage) / step.seconds for step in lasting), default=0.0),
         max((_amount(step, "IOPS", cell.storage) / step.seconds for step in lasting), default=0.0),
+        max((_padded(step, cell.storage) for step in lasting), default=Padded(0.0, 0.0)),
     )
+
+
+def _padded(step: Footprint, storage: Storage) -> Padded:
+    moved, padding = step.read_bytes + step.written_bytes, step.read_padding + step.written_padding
+    if not padding:
+        return Padded(0.0, 0.0)
+    bytes_per_s = {
+        "nfs_read_bytes_per_s": step.read_bytes / step.seconds,
+        "nfs_write_bytes_per_s": step.written_bytes / step.seconds,
+    }
+    counted = metrics_of(storage.type).bytes_of(storage.document, bytes_per_s) or 0.0
+    return Padded(counted * (1 + padding / moved), moved / step.seconds)
 
 
 def guessed(amount: float) -> Amount:

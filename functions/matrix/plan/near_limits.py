@@ -125,6 +125,33 @@ def one_client_is_enough(planned: Sequence[PlannedRates]) -> Problems:
             yield Problem(cell.storage_path, None, rule, cap.advice, weight=Weight.UNFAIR)
 
 
+def small_requests_use_up_throughput(planned: Sequence[PlannedRates]) -> Problems:
+    """Yield a warning for each storage whose throughput small requests may use up by the least size of its metering.
+
+    EFS's TotalIOBytes "includes minimums"; no page of AWS says whether what limits bursting and provisioned throughput
+    does. So the rate of a cell lies between that of its bytes and that of its requests as 32 KiB each.
+    """
+    worst: dict[str, tuple[float, PlannedRates]] = {}
+    for each in planned:
+        if not each.rates.padded.counted:
+            continue
+        storage, path = each.cell.storage, each.cell.storage_path
+        if storage.is_billed_by_use or not metrics_of(storage.type).metered or not each.cell.workload.moves_data:
+            continue
+        used = each.rates.padded.counted * each.cell.fleet.count
+        if used > worst.get(path, (NEAR * storage.bandwidth_bytes_per_s,))[0]:
+            worst[path] = used, each
+    for path, (used, each) in worst.items():
+        cell, rate = each.cell, each.rates.padded.moved * each.cell.fleet.count
+        least = rate * min(1.0, cell.storage.bandwidth_bytes_per_s / used)
+        rule = (
+            f"requests below 32 KiB likely use up throughput as 32 KiB, which is not proved: {cell.workload.slug} moves"
+            f" between {number(least / MIB)} and {number(rate / MIB)} MiB/s on {cell.storage_name}"
+        )
+        fix = "larger requests, or throughputMode elastic; MeteredIOBytes in the report shows which is true"
+        yield Problem(path, None, rule, fix, weight=Weight.NO_VERDICT)
+
+
 def random_requests_are_large_on_hdd(planned: Sequence[PlannedRates]) -> Problems:
     """Yield a warning for each workload whose small random requests use up the operations of an HDD volume."""
     warned: set[str] = set()
@@ -192,6 +219,7 @@ RULES = (
     network_is_sustained,
     storage_has_no_burst,
     one_client_is_enough,
+    small_requests_use_up_throughput,
     random_requests_are_large_on_hdd,
     paid_iops_are_used,
 )

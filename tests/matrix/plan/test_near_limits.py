@@ -51,6 +51,27 @@ def test_the_network_is_warned_of_where_the_plan_comes_near_its_baseline(storage
     assert ("network-is-sustained" in found(storage, workload, instance_type)) == is_near
 
 
+@pytest.mark.parametrize(
+    ("storage", "workload", "between"),
+    [
+        # 60 MiB/s are 1,920 writes of 32 KiB a second, so 7.5 MiB/s of 4 KiB; three times as many reads.
+        (PROVISIONED, SMALL, ("7.50", "60.0")),
+        (PROVISIONED, SMALL | {"rw": "randread"}, ("22.5", "60.0")),
+        (EFS | {"throughputMode": "bursting"}, SMALL, ("12.5", "27.3")),
+        (PROVISIONED, SMALL | {"bs": "32k"}, None),
+        (EFS, SMALL, None),
+        (EBS, SMALL, None),
+    ],
+)
+def test_small_requests_move_between_what_their_bytes_and_their_least_sizes_allow(storage, workload, between):
+    """EFS guide: TotalIOBytes includes minimums; whether the limits of throughput do is not said."""
+    code = "small-requests-use-up-throughput"
+
+    told = [each["message"] for each in warnings(storage, workload, "m6i.xlarge", 4) if each.get("code") == code]
+
+    assert [f"between {between[0]} and {between[1]} MiB/s" in each for each in told] == [True] * bool(between)
+
+
 def test_a_network_that_nobody_knows_is_warned_of_if_data_pass_it():
     assert "network-is-sustained" in found(EFS, DD, "m99g.large")
     assert "network-is-sustained" not in found(EFS, TOUCH, "m99g.large")

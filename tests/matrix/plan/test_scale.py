@@ -35,5 +35,5 @@ def test_a_cell_more_on_the_same_storage_works_nothing_out_again_but_its_type_of
     # 16 cells more; each took 8,500 instructions when it made its own documents, points and prints, and 6,350 when it
     # worked out its own times and costs: 3,420 since, 3,630 with what is asked of volumes that exist,
     # 4,630 with the network credits of these types, of which two kinds have other times;
-    # 4,890 with the operations that a percentile takes.
-    assert (many - few) / 16 < 5_100
+    # 4,890 with the operations that a percentile takes, 5,110 with what small requests may use up.
+    assert (many - few) / 16 < 5_300
