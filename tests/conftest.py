@@ -1,6 +1,8 @@
 """Which tests belong to which tier: `make quick`, `make test`, `make test-all` (CONTRIBUTING.md)."""
 
+import gc
 import signal
+from collections.abc import Generator
 from pathlib import Path
 
 import hypothesis
@@ -37,6 +39,20 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     if is_cheap and collection_path.suffix == ".py" and collection_path.relative_to(TESTS).parts[0] in SYSTEM:
         return "pytest.mark.smoke" not in collection_path.read_text()
     return None
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Look for garbage neither while modules and tests are collected nor later among them, who all stay.
+
+    They are 660,000 objects: twelve looks at them took 2.3 s of the collection, eight 4.5 of 46 s of tests.
+    """
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
