@@ -501,7 +501,8 @@ class FioJob:
         """Return (option, rule, fix) if fio refuses it, moves nothing, or lays its files out after the start."""
         first, further, size = (self._given.get(name, "0") for name in ("offset", "offset_increment", "size"))
         on_files, sizes = self._device_bytes is None, self._file_sizes
-        moves = (not on_files and (size.endswith("%") or size == "0")) or self._pass_bytes(self.jobs - 1)
+        is_open = self.is_on("fill_device") or (not on_files and (size.endswith("%") or size == "0"))
+        moves = is_open or self._pass_bytes(self.jobs - 1)
         new = "per cent of a file that does not exist yet"
         rows = (
             (on_files and size.endswith("%") and not any(sizes), "size", new, 'write a size such as "1G", or filesize'),

@@ -254,6 +254,11 @@ def test_time_and_bytes_are_asked_for_where_options_do_not_tell_them(option):
     assert planned(**given, runtime=30)
 
 
+def test_a_job_that_fills_a_disk_needs_no_size():
+    expected = {"expectedSeconds": 100, "expectedReadGiB": 0, "expectedWriteGiB": 50}
+    assert planned(rw="write", fill_device=1, **expected)
+
+
 def test_what_options_tell_is_not_taken_from_what_is_expected():
     plain, expecting = (planned(**TIMED, **more).matrix for more in ({}, {"expectedSeconds": 9}))
     [storage] = plain.storage

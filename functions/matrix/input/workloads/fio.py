@@ -42,6 +42,9 @@ def _one_reason(value: object, validate: ValidatorFunctionWrapHandler) -> object
     except ValidationError:
         if isinstance(value, bool):
             raise refusal("option_switch", "fio's switches are 1 or 0", f"write {int(value)}") from None
+        if "$" in str(value):
+            fix = "write its value, or give it to `matrix new --from` by --set"
+            raise refusal("option_value", "has a variable, which an instance does not have", fix) from None
         rule = "must be a number, or letters, digits and _ . , : % + = / -"
         raise refusal("option_value", rule, 'for example "4k" or 16, or a list of them') from None
 
@@ -565,7 +568,7 @@ def job_has_an_end(part: FioWorkload) -> Problems:
         return
     if 1 in part.options.get("time_based", []) and set(part.options.get("runtime", [0])) & {0, "0"}:
         yield part.problem("runtime", "time_based needs a runtime", "write runtime 10 (seconds)", value=None)
-    if not ({"size", "filesize"} & part.options.keys() or part.wants_device):
+    if not ({"size", "filesize", "fill_device"} & part.options.keys() or part.wants_device):
         yield part.problem("size", "fio needs the size of its files", 'write size "1G"', value=None)
 
 
