@@ -86,6 +86,20 @@ def test_elastic_efs_costs_its_traffic_and_what_it_keeps():
     assert metric(shown, "Permitted throughput used")["worst"] == pytest.approx(50.0)
 
 
+@pytest.mark.parametrize(("bytes_each", "billed_each"), [(100.0, 4_096.0), (5_120.0, 5_120.0)])
+def test_metadata_of_elastic_efs_cost_as_4_kib_each_at_least(bytes_each, billed_each):
+    """EFS guide, metered sizes; of the metric's sum AWS does not say whether it has the least sizes in it."""
+    kept = {"type": "efs", "performanceMode": "generalPurpose", "throughputMode": "elastic", "deployment": "regional"}
+    moved = {"TotalIOBytes__Sum": [1.0] * DAY.periods, "TotalIOBytes__SampleCount": [1.0] * DAY.periods}
+    for way in ("Read", "Write"):
+        moved[f"Metadata{way}IOBytes__Sum"] = [60e6 * bytes_each] * DAY.periods
+        moved[f"Metadata{way}IOBytes__SampleCount"] = [60e6] * DAY.periods
+
+    shown = observed(Subject("fs-1", EFS, kept, "EFS", 0.0, 0.0), DAY, **moved)
+
+    assert shown["usd_month"]["expected"] == pytest.approx(730 * 3_600e6 * billed_each / 2**30 * (0.03 + 0.06))
+
+
 @pytest.mark.parametrize(
     ("days", "period_s"), [(1, 60), (14, 60), (15, 300), (62, 300), (63, 3_600), (MAX_DAYS, 3_600)]
 )

@@ -30,7 +30,7 @@ _WANTED = {
             "DataWriteIOBytes DataReadIOBytes MetadataWriteIOBytes MetadataReadIOBytes TotalIOBytes MeteredIOBytes "
             "ClientConnections"
         ),
-        "SampleCount": "TotalIOBytes DataReadIOBytes DataWriteIOBytes",
+        "SampleCount": "TotalIOBytes DataReadIOBytes DataWriteIOBytes MetadataReadIOBytes MetadataWriteIOBytes",
         "Maximum": "PercentIOLimit",
         "Minimum": "PermittedThroughput BurstCreditBalance",
     },

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from matrix.answer.observed.asking import EFS, FSX, VOLUME, Window
 from matrix.samples.cloudwatch import Query
 from matrix.storages.base import Storage
-from matrix.terms.charges import METERED_DATA_BYTES
+from matrix.terms.charges import METERED_DATA_BYTES, METERED_METADATA_BYTES
 from matrix.terms.documents.observed import ObservedMetric
 
 Values = NDArray[np.float64]
@@ -83,8 +83,9 @@ def _throughput(answers: Answers, written: str, read: str, period_s: int) -> Val
     return _together(answers[written, "Sum"], answers[read, "Sum"]) / MIB / period_s
 
 
-def _metered(sums: Values, operations: Values) -> float:
-    return max(float(np.nansum(sums)), METERED_DATA_BYTES * float(np.nansum(operations)))
+def _metered(sums: Values, operations: Values, least_bytes: int = METERED_DATA_BYTES) -> float:
+    """Return bytes as EFS bills them: AWS does not say whether the sums of these metrics include the least sizes."""
+    return max(float(np.nansum(sums)), least_bytes * float(np.nansum(operations)))
 
 
 def _volume(answers: Answers, storage: Storage | None, period_s: int) -> Use:
@@ -126,6 +127,9 @@ def _efs(answers: Answers, storage: Storage | None, period_s: int) -> Use:
     def total(name: str) -> Values:
         return answers[name, "Sum"]
 
+    def metadata(name: str) -> float:
+        return _metered(total(name), answers[name, "SampleCount"], METERED_METADATA_BYTES)
+
     bytes_per_s = total("TotalIOBytes") / period_s
     iops = answers["TotalIOBytes", "SampleCount"] / period_s
     permitted = answers["PermittedThroughput", "Minimum"]
@@ -147,10 +151,9 @@ def _efs(answers: Answers, storage: Storage | None, period_s: int) -> Use:
         tracks,
         bytes_per_s,
         iops,
-        _metered(total("DataReadIOBytes"), answers["DataReadIOBytes", "SampleCount"])
-        + float(np.nansum(total("MetadataReadIOBytes"))),
+        _metered(total("DataReadIOBytes"), answers["DataReadIOBytes", "SampleCount"]) + metadata("MetadataReadIOBytes"),
         _metered(total("DataWriteIOBytes"), answers["DataWriteIOBytes", "SampleCount"])
-        + float(np.nansum(total("MetadataWriteIOBytes"))),
+        + metadata("MetadataWriteIOBytes"),
     )
 
 
