@@ -4,6 +4,8 @@ import json
 
 import boto3
 import pytest
+from moto.core import DEFAULT_ACCOUNT_ID as ACCOUNT_ID
+from moto.stepfunctions.models import stepfunctions_backends
 from support.function_events import load_event
 
 import plan_matrix
@@ -37,9 +39,13 @@ class Schedule:
         plan_matrix.handler(event, self._context)
         return bucket.get(f"runs/{run}/matrix.json")
 
-    def end(self, run, *, is_analysed=False):
-        """Let a run end, with or without what it would be compared by."""
-        self._states.stop_execution(executionArn=self._machine.replace(":stateMachine:", ":execution:") + f":{run}")
+    def end(self, run, *, is_analysed=False, is_whole=True):
+        """Let a run end, with or without what it would be compared by, and with or without all of its cells."""
+        arn = self._machine.replace(":stateMachine:", ":execution:") + f":{run}"
+        self._states.stop_execution(executionArn=arn)
+        [machine] = stepfunctions_backends[ACCOUNT_ID][self._states.meta.region_name].state_machines
+        [execution] = [each for each in machine.executions if each.execution_arn == arn]
+        execution.status = "SUCCEEDED" if is_whole else "FAILED"
         if is_analysed:
             bucket.put(f"runs/{run}/summary.values.json", {})
 
@@ -64,6 +70,17 @@ def test_a_run_is_compared_with_the_newest_scheduled_one_before_that_was_analyse
 
     assert schedule.start("nightly-scheduled-8")["compareWith"] == "nightly-scheduled-5"
     assert bucket.get("runs/nightly-scheduled-8/plan.json")["compare_with"] == "nightly-scheduled-5"
+
+
+@pytest.mark.parametrize(
+    ("whole", "base"), [([1, 2], "nightly-scheduled-2"), ([1], "nightly-scheduled-1"), ([], "nightly-scheduled-3")]
+)
+def test_a_run_that_lacks_cells_is_no_base_while_a_recent_one_has_them(schedule, whole, base):
+    for night in (1, 2, 3):
+        schedule.start(f"nightly-scheduled-{night}", f"2026-11-2{night}T01:30:00Z")
+        schedule.end(f"nightly-scheduled-{night}", is_analysed=True, is_whole=night in whole)
+
+    assert schedule.start("nightly-scheduled-4")["compareWith"] == base
 
 
 def test_the_baseline_of_the_stack_counts_before_the_run_before_and_the_matrixs_own_word_before_both(schedule):

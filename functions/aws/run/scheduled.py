@@ -1,6 +1,7 @@
 """A run that the stack's schedule started: its matrix, and what it is compared with."""
 
 import json
+from itertools import islice
 from typing import Any
 
 from aws.records import bucket
@@ -8,6 +9,9 @@ from aws.run import executions
 from aws.stack.environment import environment
 from matrix.terms.errors import ScheduleRefused
 from matrix.terms.keys import BASELINE_PREFIX, run_key
+
+# A run of longer ago is no measure of the last night.
+RECENT = 10
 
 
 def matrix(scheduled: dict[str, str], execution_arn: str) -> Any:
@@ -39,7 +43,12 @@ def matrix(scheduled: dict[str, str], execution_arn: str) -> Any:
 
 
 def _base(baseline: str, before: list[executions.Execution]) -> str | None:
-    """Return the stack's baseline, or the newest analysed run before; None for a first run."""
+    """Return the stack's baseline, or the newest run before that measured every cell; None for a first run.
+
+    A cell that it lacks would be compared with nothing. Of the last RECENT analysed ones, if none did, the newest.
+    """
     if baseline:
         return f"{BASELINE_PREFIX}{baseline}"
-    return next((each.name for each in before if bucket.exists(run_key(each.name, "summary.values.json"))), None)
+    analysed = (each for each in before if bucket.exists(run_key(each.name, "summary.values.json")))
+    recent = sorted(islice(analysed, RECENT), key=lambda run: run.status != "SUCCEEDED")
+    return recent[0].name if recent else None
