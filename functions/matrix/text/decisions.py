@@ -68,6 +68,13 @@ def describe_open_question(question: Question, name: Callable[[Candidate], str])
             f"{name(rival)} costs {factor(cost['low'])} to {times(cost['high'])} as much as {name(best)} (95 % "
             f"interval): which of them is cheaper is open, {_advice_of_cost(cost, question, [best, rival], name)}"
         )
+    elif best and question["margin"] is not None:
+        bound = rival["verdict"].get("bound")
+        worst = f"may be {quantity(bound, question['unit'])}" if bound is not None else "is not known well enough"
+        yield (
+            f"{name(rival)} may cost less than {name(best)}, but meets the objective by its value only: its true "
+            f"P{question['level']:g} {worst}; more instances and repetitions may show it"
+        )
     elif isinstance(difference, TooFew):
         names = listed([name(fastest), name(rival)])
         yield f"{names} cannot be told apart: {difference.sentence}"
@@ -159,7 +166,10 @@ def _of_objective(question: Question, decision: Decision) -> list[str]:
         parts.append(f"Caution: {'; '.join(map(Risk.describe, chosen['risks']))}")
     meeting = [each for each in ranked if each["verdict"]["code"] in ("meets", "meets-by-value")]
     cheaper = sorted((each for each in meeting if _usd(each) < _usd(chosen)), key=_order_of_cost)
-    parts += [f"{cheaper[0]['storage']} may reach it for less{_at_cost(cheaper[0])}"] if cheaper else []
+    is_named = cheaper and cheaper[0]["cell"] == question.get("rival")
+    parts += (
+        [f"{cheaper[0]['storage']} may reach it for less{_at_cost(cheaper[0])}"] if cheaper and not is_named else []
+    )
     return parts
 
 

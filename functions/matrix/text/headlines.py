@@ -96,7 +96,7 @@ def _of_several(compared: list[Question], decision: Decision, name: Name) -> str
         elif some and state == "expected":
             sentences.append(_expected(some, questions, name))
         elif some and state == "open" and decision["objective"]:
-            sentences.append(f"Which of those that meet the objective is cheapest is open{_at(some, questions)}")
+            sentences.append(f"Which is the cheapest that meets the objective is open{_at(some, questions)}")
         elif some and state == "open":
             sentences.append(f"No winner is shown{_at(some, questions, of_none=True)}")
         elif some:
@@ -236,7 +236,10 @@ def _of_objective(question: Question, decision: Decision, where: str, name: Name
         figure = f"{name(best)}, {_figure(question, decision, best)}"
         return f"No storage is shown to reach {limit} {where}; the {first} whose value reaches it is {figure}"
     if question.get("state") == "open":
-        leaders = listed(_with_figure(question, each, name, by_cost=True) for each in (best, _rival(question)))
+        both = [_with_figure(question, each, name, by_cost=True) for each in (best, _rival(question))]
+        if not question.get("rival_cost"):
+            return f"{both[0]} keeps {limit} {where}; {both[1]} may be cheaper, and keeps it by its value only"
+        leaders = listed(both)
         return f"{leaders} both keep {limit} {where}, and cannot be told apart by their costs"
     alone = " by figures alone" if question.get("state") == "not-tested" else ""
     return f"{name(best)} {where}: {_figure(question, decision, best)}, the {first}{alone} with {limit}"

@@ -86,6 +86,20 @@ def test_the_cheapest_that_reaches_the_objective_is_recommended_with_its_margin(
     assert question["margin"] == (pytest.approx(1 - taken["value"] / 4000) if recommended else None)
 
 
+def test_one_that_may_be_cheaper_and_keeps_the_limit_by_its_value_only_leaves_the_objective_open():
+    run = build_run({"ebs": {10: 3500.0}, "efs": {10: 2000.0}})
+    slow_down(run, "efs", 10, lambda instance, repetition: 3 if (fifth(instance), repetition) == (True, 1) else 1)
+
+    question = question_of(run, {**AT_MOST, "percentile": 75})
+
+    candidates = by_storage(question)
+    assert {name: each["verdict"]["code"] for name, each in candidates.items()} == {
+        "EBS": "meets", "EFS": "meets-by-value",
+    }  # fmt: skip
+    assert (question["state"], question["recommended"]) == ("open", None)
+    assert (question["best_value"], question["rival"]) == (candidates["EBS"]["cell"], candidates["EFS"]["cell"])
+
+
 @pytest.mark.parametrize(
     ("workload", "params", "in_memory"),
     [

@@ -92,7 +92,9 @@ def _is_on_front(candidate: Candidate, question: Question) -> bool:
 def _meet(question: Question, wanted: Objective, pairs: Pairs, *, for_sale: bool) -> None:
     """Choose the cheapest that is shown to meet the objective, else the cheapest whose value does.
 
-    Of several that are shown to meet it, it must be shown to be cheaper than each other one whose cost is known.
+    It must be shown to be cheaper than each other one that is shown to meet it and whose cost is known. One that meets
+    it by its value only, and may be cheaper, leaves the question open: of two equal ones it may be the one that met a
+    straggler.
     """
     meeting = question.meeting(wanted)
     shown = [candidate for candidate in meeting if _is_shown(candidate, wanted)]
@@ -102,6 +104,10 @@ def _meet(question: Question, wanted: Objective, pairs: Pairs, *, for_sale: bool
     for rival in priced[1:]:
         if question.state == "shown" and not _is_dearer(rival, priced[0], pairs):
             _leave_open(question, _of_cost(priced[0], rival, pairs))
+    by_value = [candidate for candidate in meeting if candidate not in shown and candidate.usd is not None]
+    for rival in by_value if priced else []:
+        if question.state == "shown" and _may_be_cheaper(rival, priced[0], pairs):
+            _leave_open(question, _Doubt(rival, is_tested=True))
     if question.best_value:
         question.margin = _margin(question.best_value, wanted)
         _set_costs(question, question.best_value.usd)
@@ -210,6 +216,12 @@ def _is_dearer(other: Candidate, base: Candidate, pairs: Pairs) -> bool:
     """Whether the same work is shown to cost more on a storage than on another one."""
     cost = pairs.cost(base, other)
     return cost is not None and cost.low > 1
+
+
+def _may_be_cheaper(other: Candidate, base: Candidate, pairs: Pairs) -> bool:
+    """Whether the same work is not shown to cost more on a storage than on another one; by figures without values."""
+    cost = pairs.cost(base, other)
+    return cost.low <= 1 if cost else (other.usd or 0.0) < (base.usd or 0.0)
 
 
 def _is_slower(other: Candidate, base: Candidate, pairs: Pairs) -> bool:
