@@ -319,3 +319,17 @@ def test_reap_takes_images_of_this_stack_away_only_when_asked_and_when_no_run_is
     }
     assert (swept["remaining"], snapshots()) == ([], [])
     assert [one["Name"] for one in mine()] == ["theirs"]
+
+
+def test_a_snapshot_whose_image_is_gone_already_is_taken_away_by_the_next_sweep(stack, context, monkeypatch):
+    baked(context)
+    monkeypatch.setattr(reaping.executions, "running", lambda _: [])
+    with monkeypatch.context() as patch:
+        patch.setattr(client("ec2"), "delete_snapshot", refusing("RequestLimitExceeded"))
+        assert reap.handler({"images": True}, context)["deleted"] == []
+    assert (mine(), len(snapshots())) == ([], 1)
+
+    swept = reap.handler({"images": True}, context)
+
+    assert [(one["kind"], one["run"]) for one in swept["deleted"]] == [("image-snapshot", RUN)]
+    assert (swept["remaining"], snapshots()) == ([], [])

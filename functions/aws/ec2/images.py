@@ -28,6 +28,7 @@ class Baked:
     """A baked image as EC2 describes it; `state` is `available`, `pending`, `failed`, …"""
 
     id: str
+    """Empty if only its snapshot is left."""
     state: str
     reason: str
     made_by: str
@@ -87,8 +88,15 @@ def find(fingerprint: str) -> Baked | None:
 
 
 def all_baked() -> list[Baked]:
-    """Return every image that runs of this stack have baked and kept."""
-    return [_baked(image) for image in _describe([*tags.of_stack(), {"Name": "tag-key", "Values": [tags.IMAGE]}])]
+    """Return every image that runs of this stack have baked and kept.
+
+    A snapshot whose image is deregistered, and that could not be deleted then, is an image without an id.
+    """
+    filters = [*tags.of_stack(), {"Name": "tag-key", "Values": [tags.IMAGE]}]
+    baked = [_baked(image) for image in _describe(filters)]
+    of_images = {snapshot for image in baked for snapshot in image.snapshots}
+    snapshots = listed("ec2", "describe_snapshots", "Snapshots", OwnerIds=["self"], Filters=filters)
+    return baked + [_alone(each) for each in snapshots if each["SnapshotId"] not in of_images]
 
 
 def create(plan: PlanDocument, instance: str, name: str, fingerprint: str) -> None:
@@ -106,7 +114,8 @@ def create(plan: PlanDocument, instance: str, name: str, fingerprint: str) -> No
 
 def deregister(image: Baked) -> None:
     """Deregister an image and delete its snapshots; parts that no longer exist are not errors."""
-    _ignoring_not_found(lambda: client("ec2").deregister_image(ImageId=image.id))
+    if image.id:
+        _ignoring_not_found(lambda: client("ec2").deregister_image(ImageId=image.id))
     for snapshot in image.snapshots:
         _ignoring_not_found(lambda snapshot=snapshot: client("ec2").delete_snapshot(SnapshotId=snapshot))
 
@@ -134,5 +143,19 @@ def _baked(image: Mapping[str, Any]) -> Baked:
         owner=named.get(tags.OWNER, ""),
         created_at=datetime.fromisoformat(image["CreationDate"]).timestamp(),
         snapshots=[volume["SnapshotId"] for volume in volumes if "SnapshotId" in volume],
+        tags=named,
+    )
+
+
+def _alone(snapshot: Mapping[str, Any]) -> Baked:
+    named = tags.as_mapping(snapshot.get("Tags", []))
+    return Baked(
+        id="",
+        state="deregistered",
+        reason="",
+        made_by=named.get(tags.MADE_BY, ""),
+        owner=named.get(tags.OWNER, ""),
+        created_at=snapshot["StartTime"].timestamp(),
+        snapshots=[snapshot["SnapshotId"]],
         tags=named,
     )

@@ -163,7 +163,7 @@ def sweep_images(*, of: Selection, is_dry_run: bool) -> dict[str, Any]:
     remaining: list[dict[str, Any]] = []
     for image in filter(of.takes_image, images.all_baked()):
         is_gone = not is_dry_run and not is_any_running and _delete(_leftover_of(image))
-        parts = [("image", image.id), *(("image-snapshot", snapshot) for snapshot in image.snapshots)]
+        parts = [("image", image.id)] * bool(image.id) + [("image-snapshot", each) for each in image.snapshots]
         rule = recycle_bin.keeping(rules, image.tags) if is_gone else None
         until = {"binned_until": clock() + rule.days * DAY_S} if rule else {}
         (deleted if is_gone else remaining).extend(
