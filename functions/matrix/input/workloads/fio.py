@@ -574,7 +574,8 @@ def job_has_an_end(part: FioWorkload) -> Problems:
 
 def amounts_are_told(part: FioWorkload) -> Problems:
     """Yield a problem for an option by which nobody could tell how long a job takes, if the matrix does not say so."""
-    if part.job_file is not None or all(getattr(part, name) is not None for name in EXPECTED):
+    is_told = all(getattr(part, name) is not None for name in EXPECTED)
+    if part.job_file is not None or is_told or part.number_of_points > MAX_CHECKED_POINTS:
         return
     name = next(filter(None, (FioJob(options).untold for options in combinations(part.options))), None)
     if name:
