@@ -148,8 +148,8 @@ def test_what_costs_nothing_is_cheaper_than_anything():
 def test_the_cheapest_that_is_shown_to_meet_the_limit_is_taken_with_its_margin_and_unpriced_ones_come_last():
     asked = question(
         candidate("slow", 110.0, 0.1),
-        candidate("by value", 95.0, 0.5, bound=101.0),
-        candidate("nobody knows", 95.0, 0.6),
+        candidate("by value", 95.0, 1.1, bound=101.0),
+        candidate("nobody knows", 95.0, 1.2),
         candidate("taken", 90.0, 1.0, low=88.0, high=92.0, bound=100.0),
         candidate("dear", 50.0, 1.5, low=49.0, high=51.0, bound=60.0),
         candidate("unknown", 60.0, 0.5, missing="bytes", bound=70.0),
@@ -173,10 +173,12 @@ def test_the_cheapest_that_is_shown_to_meet_the_limit_is_taken_with_its_margin_a
         ([("a", 110.0, 0.1, None)], 100.0, ("missed", None, None, None)),
         ([("a", 95.0, 0.5, 101.0)], 100.0, ("by-value", "a", None, None)),
         ([("a", 95.0, 0.5, 99.0), ("b", 50.0, 0.9, 60.0)], 100.0, ("shown", "a", "a", None)),
-        # Which of two that meet it is cheaper is not shown, and one that is not shown to meet it changes nothing.
+        # Which of two is cheaper is not shown: of two that are shown to meet it, or of one that does by its value.
         ([("a", 95.0, 0.5, 99.0), ("b", 50.0, 0.504, 60.0)], 100.0, ("open", "a", None, "b")),
         ([("a", 95.0, 0.5, 99.0), ("b", 50.0, 0.9, 60.0), ("c", 50.0, 0.501, 60.0)], 100.0, ("open", "a", None, "c")),
-        ([("a", 95.0, 0.5, 99.0), ("b", 99.0, 0.5, 101.0)], 100.0, ("shown", "a", "a", None)),
+        ([("a", 95.0, 0.5, 99.0), ("b", 99.0, 0.5, 101.0)], 100.0, ("open", "a", None, "b")),
+        ([("a", 95.0, 0.5, 99.0), ("b", 99.0, 0.9, 101.0)], 100.0, ("shown", "a", "a", None)),
+        ([("a", 95.0, 0.5, 99.0), ("b", 101.0, 0.4, 103.0)], 100.0, ("shown", "a", "a", None)),
         ([("a", 100.0, 2.0, None), ("b", 100.1, 1.0, None)], None, ("shown", "b", "b", None)),
         ([("a", 100.0, 2.0, None), ("b", 104.9, 1.0, None)], None, ("open", "b", None, "b")),
         # Rates of 0: equal ones are as fast.
